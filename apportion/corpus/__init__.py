@@ -1,0 +1,1 @@
+"""Where filings, pages, chunks and questions come from."""

@@ -1,0 +1,1 @@
+"""Budget sweeps, clustered bootstrap, overlap and the published tables."""

@@ -1,0 +1,1 @@
+"""What is known when a deeper call is decided on."""

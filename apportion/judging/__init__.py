@@ -1,0 +1,1 @@
+"""Grading answers: numeric agreement, token overlap, blind adjudication."""

@@ -1,0 +1,1 @@
+"""The gateway to models, the call ledger and the embedded models."""

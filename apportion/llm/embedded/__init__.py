@@ -1,0 +1,1 @@
+"""Deterministic models that need no network and no key."""

@@ -1,0 +1,1 @@
+"""Cross-fitted models of what a deeper call gains and costs."""

@@ -1,0 +1,1 @@
+"""Ranking pages and chunks, and naming the filing."""

@@ -1,0 +1,1 @@
+"""The theory of K arms: Chow, Jensen gap, hulls, fitted routers."""

@@ -1,0 +1,1 @@
+"""Software-defined assets and their checks, one module a stage."""

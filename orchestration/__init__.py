@@ -1,0 +1,1 @@
+"""Definitions, jobs and the command line."""

@@ -1,0 +1,1 @@
+"""The storage layer: table contracts, the Delta store and the DuckDB catalogue."""
