@@ -1,0 +1,24 @@
+"""Loading compiled kernels only when the work is large enough to repay it.
+
+Every caller has a numpy way to the same result, taken where numba is missing or APPORTION_COMPILED is 0.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+
+def kernels() -> ModuleType | None:
+    """Return the module of compiled kernels, or None where numba is missing or switched off."""
+    return _load() if os.environ.get("APPORTION_COMPILED", "1") != "0" else None
+
+
+@cache
+def _load() -> ModuleType | None:
+    try:
+        return import_module("apportion.allocation.kernels")
+    except ImportError:
+        return None
