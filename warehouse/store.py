@@ -1,7 +1,7 @@
 """Delta tables: slices go in, snapshots come out.
 
-A write replaces exactly its own slice, in one commit, and only if the rows differ from what is there. Provenance
-is the commit's metadata, never a column, so that rows are the same bytes from run to run.
+A write replaces exactly its own slice, in one commit, and only if the rows differ from what is there.
+Provenance is the commit's metadata, never a column, so that rows are the same bytes from run to run.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class Store:
         where: Slice,
         provenance: Mapping[str, Any] | None,
     ) -> Receipt:
-        """Write, and on a conflict with another writer of the table write again: only our own slice is at stake."""
+        """Write; after a conflict with another writer write again, since only our own slice is at stake."""
         address = self.address(table.name)
         count = rows.height if isinstance(rows, pl.DataFrame) else -1
         for attempt in range(COMMIT_ATTEMPTS):
@@ -290,7 +290,7 @@ class Store:
         for column, value in where.items():
             if column in ("outcome_set", "filing_batch") and not PARTITION_KEY.fullmatch(value):
                 raise ValueError(
-                    f"{column} {value!r} is not a name: use 1 to 100 of letters, digits, '.', '_', ':' and '-'"
+                    f"{column} {value!r} is not a name: use 1 to 100 letters, digits, '.', '_', ':' or '-'"
                 )
 
 

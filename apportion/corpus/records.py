@@ -1,0 +1,45 @@
+"""What every reader of filings and questions hands on: rows as frames, and what it refused, in plain words."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One input that was refused or mended: where it stands, what it is, and what to do about it."""
+
+    source: str
+    line: int | None
+    field: str
+    value: str
+    remedy: str
+    refused: bool = True
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}, line {self.line}"
+        return f"{place}: {self.field} {shorten(self.value)}: {self.remedy}"
+
+
+def shorten(value: str, limit: int = 60) -> str:
+    """A value as it is shown in a message: one line, bounded, quoted."""
+    flat = " ".join(value.split())
+    return repr(flat if len(flat) <= limit else flat[: limit - 1] + "…")
+
+
+def safe_name(name: str) -> str:
+    """A document's name as an identifier: ``[A-Za-z0-9._-]``, never empty, never a path.
+
+    A name that had to be changed carries eight hex digits of its SHA-256, so that two names never share one.
+    """
+    safe = UNSAFE.sub("_", name)
+    if not safe.strip("._-"):
+        safe = "document"
+    safe = safe.lstrip(".")[:80]
+    if safe != name:
+        safe = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return safe
