@@ -23,3 +23,103 @@ def tally(drawn: NDArray[np.uint32], counts: NDArray[np.float64]) -> None:
         row = counts[r]
         for i in range(drawn.shape[1]):
             row[drawn[r, i]] += 1.0
+
+
+@_compile
+def grow_core(
+    start: NDArray[np.int64],
+    extra_weight: NDArray[np.int64],
+    extra_gain: NDArray[np.float64],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    slack: int,
+    floor: float,
+    most: int,
+) -> Any:
+    """Compiled form of `apportion.allocation.core.grow_core`, which says what it does."""
+    weights = np.zeros(1, dtype=np.int64)
+    gains = np.zeros(1)
+    nodes = np.full(1, -1, dtype=np.int64)
+    parent = np.empty(1024, dtype=np.int64)
+    made_by = np.empty(1024, dtype=np.int64)
+    used = 0
+    best, best_node, ceiling = floor, -2, floor
+    for stage in range(start.shape[0] - 1):
+        first, last = start[stage], start[stage + 1]
+        size = weights.shape[0]
+        kept_weights, kept_gains, kept_nodes, kept_moves = (
+            weights,
+            gains,
+            nodes,
+            np.full(size, -1, dtype=np.int64),
+        )
+        for move in range(first, last):
+            # Merge what is kept with every old state shifted by this move; lighter and better states dominate.
+            room = kept_weights.shape[0] + size
+            new_weights = np.empty(room, dtype=np.int64)
+            new_gains = np.empty(room)
+            new_nodes = np.empty(room, dtype=np.int64)
+            new_moves = np.empty(room, dtype=np.int64)
+            a, b, out = 0, 0, 0
+            weight, gain = np.int64(0), 0.0
+            while a < kept_weights.shape[0] or b < size:
+                if b < size:
+                    weight = weights[b] + extra_weight[move]
+                    gain = gains[b] + extra_gain[move]
+                if b == size or (
+                    a < kept_weights.shape[0]
+                    and (kept_weights[a] < weight or (kept_weights[a] == weight and kept_gains[a] >= gain))
+                ):
+                    if out == 0 or kept_gains[a] > new_gains[out - 1]:
+                        new_weights[out] = kept_weights[a]
+                        new_gains[out] = kept_gains[a]
+                        new_nodes[out] = kept_nodes[a]
+                        new_moves[out] = kept_moves[a]
+                        out += 1
+                    a += 1
+                else:
+                    if out == 0 or gain > new_gains[out - 1]:
+                        new_weights[out] = weight
+                        new_gains[out] = gain
+                        new_nodes[out] = nodes[b]
+                        new_moves[out] = move
+                        out += 1
+                    b += 1
+            kept_weights, kept_gains = new_weights[:out], new_gains[:out]
+            kept_nodes, kept_moves = new_nodes[:out], new_moves[:out]
+        top = np.searchsorted(kept_weights, slack, side="right") - 1
+        best_at = np.int64(-1)
+        if top >= 0 and kept_gains[top] > best:
+            best = kept_gains[top]
+            best_at = top
+        out = 0
+        highest = best
+        for s in range(kept_weights.shape[0]):
+            spare = slack - kept_weights[s]
+            bound = kept_gains[s] + spare * (up[stage] if spare >= 0 else down[stage])
+            keep = bound > best
+            if keep or s == best_at:
+                node = kept_nodes[s]
+                if kept_moves[s] >= 0:
+                    if used == parent.shape[0]:
+                        parent = np.concatenate((parent, np.empty_like(parent)))
+                        made_by = np.concatenate((made_by, np.empty_like(made_by)))
+                    parent[used] = node
+                    made_by[used] = kept_moves[s]
+                    node = used
+                    used += 1
+                if s == best_at:
+                    best_node = node
+                if keep:
+                    highest = max(highest, bound)
+                    kept_weights[out] = kept_weights[s]
+                    kept_gains[out] = kept_gains[s]
+                    kept_nodes[out] = node
+                    out += 1
+        weights, gains, nodes = kept_weights[:out].copy(), kept_gains[:out].copy(), kept_nodes[:out].copy()
+        if out == 0:
+            break
+        if used > most:
+            ceiling = highest
+            break
+    return best, best_node, max(ceiling, best), parent[:used], made_by[:used]

@@ -1,29 +1,192 @@
-"""Exact 0/1 knapsack over whole units of cost."""
+"""Exact 0/1 knapsack in whole units of cost, with a proven bound.
+
+The linear relaxation fills items by gain per unit up to the split item; its price bounds every solution, items
+whose change of choice would cost more than the gap are fixed, and the few left (the core) are searched exactly
+(`apportion.allocation.core`). Sources: Dantzig (1957) for the relaxation, Pisinger (1997) for the core. With
+hundreds of items or more the optimum beats first-fit on the same order by very little.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, worth_compiling
+from apportion.allocation.inputs import finite, whole, whole_budgets
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def solve_knapsack(
-    gains: NDArray[np.float64], weights: NDArray[np.int64], capacity: int
-) -> NDArray[np.bool_]:
-    """Return an optimal selection, shape (n,); weights are 0 or more, gains of zero or less are left out."""
-    chosen = np.zeros(gains.shape[0], dtype=np.bool_)
-    chosen[(gains > 0) & (weights == 0)] = True
-    items = np.flatnonzero((gains > 0) & (weights > 0) & (weights <= capacity))
-    capacity = min(capacity, int(weights[items].sum()))
-    best = np.zeros(capacity + 1)
-    taken = np.zeros((items.size, capacity + 1), dtype=np.bool_)
-    for row, item in enumerate(items):
-        w = int(weights[item])
-        with_item = best[: capacity + 1 - w] + gains[item]
-        taken[row, w:] = with_item > best[w:]
-        best[w:] = np.where(taken[row, w:], with_item, best[w:])
-    left = capacity
-    for row in range(items.size - 1, -1, -1):
-        if taken[row, left]:
-            chosen[items[row]] = True
-            left -= int(weights[items[row]])
-    return chosen
+@dataclass(frozen=True)
+class Solution:
+    """A solution with its proof.
+
+    Attributes:
+        arm: chosen arm of each item, shape (n,); 0 is the first arm (for 0/1: not taken).
+        gain: its total gain.
+        cost: its total cost in tokens (before rounding to units).
+        upper_bound: no selection within the same units gains more.
+        linear_bound: the gain of the fractional relaxation.
+    """
+
+    arm: Ints
+    gain: float
+    cost: int
+    upper_bound: float
+    linear_bound: float
+
+    @property
+    def gap(self) -> float:
+        """Upper bound minus gain: 0 when proven optimal."""
+        return self.upper_bound - self.gain
+
+    @property
+    def chosen(self) -> NDArray[np.bool_]:
+        """Whether each item left its first arm, shape (n,)."""
+        return self.arm > 0
+
+
+def units(costs: Ints, unit: int) -> Ints:
+    """Return costs in units, rounded up; below zero counts as zero."""
+    return np.maximum(-(-costs // unit), 0) if unit > 1 else np.maximum(costs, 0)
+
+
+def knapsack(
+    gains: ArrayLike,
+    costs: ArrayLike,
+    budget: int,
+    *,
+    unit: int = 10,
+    keys: Any = None,
+    most_states: int = MOST_STATES,
+) -> Solution:
+    """Return an optimal set of items.
+
+    Args:
+        gains: finite, shape (n,); items that gain nothing are left out.
+        costs: whole tokens, shape (n,); rounded up to units. Free items with a gain are taken.
+        budget: whole tokens, 0 or more; rounded down to units.
+        unit: tokens to a unit.
+        keys: unique, shape (n,); break ties between equal items. None: the position does.
+        most_states: states to remember before stopping short of proof, with the gap reported.
+
+    Raises:
+        ValueError: for NaN, infinite or fractional input, named by array and key.
+    """
+    g, c = finite("gain", gains, keys), whole("cost", costs, keys)
+    if g.ndim != 1 or g.shape != c.shape:
+        raise ValueError(f"gains have shape {g.shape}, costs {c.shape}: give one of each an item")
+    if unit < 1:
+        raise ValueError(f"unit is {unit}: give 1 token or more")
+    capacity = int(whole_budgets(budget)[0]) // unit
+    w = units(c, unit)
+    if keys is None:
+        chosen, bound, linear = solve(g, w, capacity, most_states)
+    else:
+        from apportion.allocation.inputs import key_ranks
+
+        by_key = np.argsort(key_ranks(keys))
+        chosen = np.zeros(g.shape[0], dtype=np.bool_)
+        chosen[by_key], bound, linear = solve(g[by_key], w[by_key], capacity, most_states)
+    gain = float(g[chosen].sum())
+    return Solution(
+        chosen.astype(np.int64),
+        gain,
+        int(c[chosen].sum()),
+        gain + bound,
+        gain + bound if linear is None else linear,
+    )
+
+
+def solve(
+    gains: Floats, weights: Ints, capacity: int, most_states: int = MOST_STATES
+) -> tuple[NDArray[np.bool_], float, float | None]:
+    """Return an optimal selection, by how much it could at most be beaten, and the linear bound (None: equal).
+
+    Args:
+        gains: finite, shape (n,).
+        weights: units, 0 or more, shape (n,).
+        capacity: units, 0 or more.
+        most_states: as in `knapsack`.
+    """
+    worth = gains > 0
+    items = np.flatnonzero(worth & (weights > 0) & (weights <= capacity))
+    chosen = worth & (weights == 0)
+    w, g = weights[items], gains[items]
+    if int(w.sum()) <= capacity:
+        chosen[items] = True
+        return chosen, 0.0, None
+    full, split, order = fill(g / w, w, capacity)
+    slack = capacity - int(w[full].sum())
+    price = float(g[split] / w[split])
+    start = float(g[full].sum())
+    # A first solution: go on down the order behind the split item with what still fits.
+    rest = order[order != split]
+    extra, fitted, left = 0.0, [], slack
+    while rest.size and left > 0:
+        rest = rest[w[rest] <= left]
+        sums = np.cumsum(w[rest])
+        fits = int(np.searchsorted(sums, left, side="right"))
+        if fits == 0:
+            break
+        fitted.append(rest[:fits])
+        extra += float(g[rest[:fits]].sum())
+        left -= int(sums[fits - 1])
+        rest = rest[fits:]
+    sign = np.where(full, -1, 1)
+    # Only items whose regret is below the gap can change; the rest are never built into arrays.
+    near = np.flatnonzero(np.abs(price * w - g) < price * slack - extra)
+    exchanges = Exchanges(near, sign[near], sign[near] * w[near], sign[near] * g[near])
+    best, moves, ceiling = best_exchanges(
+        exchanges, price, slack, extra, most=most_states, large=worth_compiling(gains.shape[0])
+    )
+    if moves is None:
+        full[np.concatenate([*fitted, np.zeros(0, dtype=np.int64)])] = True
+    else:
+        full[near[moves]] ^= True
+    chosen[items[full]] = True
+    return chosen, ceiling - best, start + price * slack + float(gains[worth & (weights == 0)].sum())
+
+
+def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], int, Ints]:
+    """Fill items by descending rate until one doesn't fit.
+
+    Args:
+        rate: gain per unit, shape (n,); equal rates in order of position.
+        weights: units, above 0, shape (n,), more in all than `capacity`.
+        capacity: units.
+
+    Returns:
+        Who is filled whole, shape (n,); the split item; the items behind it nearest in order (it is the first).
+    """
+    n = rate.shape[0]
+    bracket = _bracket(rate, weights, capacity) if n > 4096 else None
+    if bracket is None:
+        full = np.zeros(n, dtype=np.bool_)
+        order, before = np.argsort(-rate, kind="stable"), 0
+    else:
+        full, inner, before = bracket
+        order = inner[np.argsort(-rate[inner], kind="stable")]
+    fits = int(np.searchsorted(np.cumsum(weights[order]), capacity - before, side="right"))
+    full[order[:fits]] = True
+    return full, int(order[fits]), order[fits:]
+
+
+def _bracket(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], Ints, int] | None:
+    """Guess from a sample which rates surely lie above the split; None if the guess is wrong."""
+    sample = np.arange(0, rate.shape[0], rate.shape[0] // 2048)
+    order = sample[np.argsort(-rate[sample])]
+    at = int(np.searchsorted(np.cumsum(weights[order]) * (rate.shape[0] / sample.size), capacity))
+    reach = 3 * int(np.sqrt(sample.size))
+    high = rate[order[at - reach]] if at >= reach else np.inf
+    low = rate[order[at + reach]] if at + reach < order.size else -np.inf
+    full = rate > high
+    inner = np.flatnonzero((rate >= low) & ~full)
+    before = int(weights[full].sum())
+    if before > capacity or before + int(weights[inner].sum()) <= capacity:
+        return None
+    return full, inner, before

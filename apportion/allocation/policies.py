@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from apportion.allocation.candidates import Candidates
 from apportion.allocation.greedy import first_fit
 from apportion.allocation.inputs import whole_budgets
-from apportion.allocation.knapsack import solve_knapsack
+from apportion.allocation.knapsack import solve, units
 
 Policy = Literal[
     "random",
@@ -114,9 +114,9 @@ def select(
     gains, costs, unit = knapsack_problem(policy, candidates)
     by_key = np.argsort(candidates.ranks)
     chosen = np.zeros((levels.shape[0], len(candidates)), dtype=np.bool_)
-    weights = np.maximum(-(-costs // unit), 0)[by_key]
+    gains, weights = gains[by_key], units(costs, unit)[by_key]
     for row, budget in enumerate(levels):
-        chosen[row, by_key] = solve_knapsack(gains[by_key], weights, int(budget) // unit)
+        chosen[row, by_key] = solve(gains, weights, int(budget) // unit)[0]
     return chosen
 
 

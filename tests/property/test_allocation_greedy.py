@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.allocation.greedy import first_fit
@@ -30,6 +30,7 @@ def problems(draw):
     return list(order), costs, budgets
 
 
+@settings(deadline=None)
 @given(problems())
 def test_first_fit_is_the_loop(problem):
     order, costs, budgets = problem
@@ -37,6 +38,7 @@ def test_first_fit_is_the_loop(problem):
     assert got.tolist() == [plain_first_fit(order, costs, budget) for budget in budgets]
 
 
+@settings(deadline=None)
 @given(problems())
 def test_whole_budget_buys_everything(problem):
     order, costs, _ = problem

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.allocation.candidates import Candidates
@@ -29,6 +29,7 @@ def built(rows):
     return Candidates(columns[0], *(np.array(column) for column in columns[1:]))
 
 
+@settings(deadline=None)
 @given(candidate_rows(max_size=20), st.randoms(), st.integers(0, 3))
 def test_selection_ignores_the_order_of_rows(rows, shuffler, seed):
     shuffled = list(rows)
@@ -44,6 +45,7 @@ def test_selection_ignores_the_order_of_rows(rows, shuffler, seed):
             }
 
 
+@settings(deadline=None)
 @given(candidate_rows(max_size=20), st.integers(0, 3))
 def test_greedy_orders(rows, seed):
     candidates = built(rows)
@@ -69,6 +71,7 @@ def test_greedy_orders(rows, seed):
     ]
 
 
+@settings(deadline=None)
 @given(candidate_rows(max_size=20))
 def test_a_negative_gain_waits_for_everything_else(rows):
     candidates = built(rows)
@@ -77,6 +80,7 @@ def test_a_negative_gain_waits_for_everything_else(rows):
         assert negative == sorted(negative)
 
 
+@settings(deadline=None)
 @given(candidate_rows())
 def test_knapsacks_are_optimal(rows):
     candidates = built(rows)
@@ -101,6 +105,7 @@ def test_knapsacks_are_optimal(rows):
             assert not (chosen & (gain <= 0)).any()
 
 
+@settings(deadline=None)
 @given(candidate_rows(max_size=12), st.integers(0, 5))
 def test_no_policy_exceeds_the_oracle_at_its_own_spend(rows, seed):
     candidates = built(rows)

@@ -48,7 +48,7 @@ def rebuilt(groups, seed, resamples):
             ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(grouped_values(), st.integers(0, 9))
 def test_means_and_differences_are_those_of_rebuilt_rows(data, seed):
     groups, a, b = data
@@ -62,7 +62,7 @@ def test_means_and_differences_are_those_of_rebuilt_rows(data, seed):
     assert (whole.low, whole.high) == pytest.approx((got.low, got.high), abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(grouped_values(), st.integers(0, 9))
 def test_weights_ratios_and_overlap(data, seed):
     groups, a, b = data
@@ -86,6 +86,7 @@ def test_weights_ratios_and_overlap(data, seed):
         )
 
 
+@settings(deadline=None)
 @given(grouped_values(min_groups=1), st.integers(0, 9))
 def test_equal_sides_have_no_width(data, seed):
     groups, a, _ = data
