@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from apportion.corpus.records import Problem, safe_name
+from apportion.corpus.records import Corpus, Problem, safe_name
 from apportion.tokens import count_tokens_batch
 
 QUESTIONS_FILE = "financebench_open_source.jsonl"
@@ -29,17 +29,6 @@ FORMS = {
 }
 
 PAGE_TYPE = pl.Struct({"filing_id": pl.String, "page_number": pl.Int64})
-
-
-@dataclass
-class FinanceBench:
-    """The data set as frames in the columns of `filings`, `pages` and `questions`, and what was refused."""
-
-    filings: pl.DataFrame
-    pages: pl.DataFrame
-    questions: pl.DataFrame
-    problems: list[Problem]
-    sha256: str
 
 
 @dataclass
@@ -64,7 +53,7 @@ def find_file(path: Path, name: str) -> Path | None:
     return next((p for p in (path / name, path / "data" / name) if p.is_file()), None)
 
 
-def read_financebench(path: Path) -> FinanceBench:
+def read_financebench(path: Path) -> Corpus:
     """Read a FinanceBench checkout, its ``data`` folder, or its questions file.
 
     Raises:
@@ -85,7 +74,7 @@ def read_financebench(path: Path) -> FinanceBench:
         reasons = "; ".join(str(p) for p in build.problems[:3]) or "the file is empty"
         raise ValueError(f"{questions_file}: no usable question ({reasons})")
     digest = hashlib.sha256(questions_file.read_bytes()).hexdigest()
-    return FinanceBench(_filings(build), _pages(build), _questions(build), build.problems, digest)
+    return Corpus(_filings(build), _pages(build), _questions(build), build.problems, digest)
 
 
 def _rows(path: Path, build: _Builder) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -6,6 +6,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+import polars as pl
+
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -23,6 +25,21 @@ class Problem:
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}, line {self.line}"
         return f"{place}: {self.field} {shorten(self.value)}: {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Filings, their pages and questions on them, in the columns of the tables of those names.
+
+    Batch and set are not in the frames: whoever stores them knows those. Columns that may be null may be absent.
+    ``sha256`` is that of the source's bytes.
+    """
+
+    filings: pl.DataFrame
+    pages: pl.DataFrame
+    questions: pl.DataFrame
+    problems: list[Problem]
+    sha256: str
 
 
 def shorten(value: str, limit: int = 60) -> str:

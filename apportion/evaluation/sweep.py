@@ -1,0 +1,198 @@
+"""Every policy at every budget under every seed: orders, selections, and what they bought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from apportion.allocation.candidates import Candidates
+from apportion.allocation.policies import (
+    ORACLE_POLICIES,
+    POLICIES,
+    budget_levels,
+    policy_order,
+    select,
+)
+from apportion.evaluation.pairs import Floats, Pairs
+
+BUDGETS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+"""Nominal budget fractions of the escalation paper, section III-A."""
+
+GAIN_POLICIES = ("gain_only", "gain_per_token", "knapsack", "oracle_cost_knapsack")
+"""Policies that use a benefit model."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What each policy chose.
+
+    Attributes:
+        pairs: the questions and their outcomes.
+        policies, seeds, budgets: the axes.
+        chosen: booleans, shape (policies, seeds, budgets, questions).
+        limits: whole tokens allowed, shape (policies, seeds, budgets); predicted, for oracles measured.
+        predicted_gain: held out, shape (seeds, questions).
+        predicted_cost: whole tokens, shape (seeds, questions).
+        orders: by (policy, seed), positions of the questions in the order in which calls are offered the budget.
+        gain_model: name of the benefit model.
+    """
+
+    pairs: Pairs
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    budgets: tuple[float, ...]
+    chosen: npt.NDArray[np.bool_]
+    limits: npt.NDArray[np.int64]
+    predicted_gain: Floats
+    predicted_cost: npt.NDArray[np.int64]
+    orders: Mapping[tuple[str, int], npt.NDArray[np.int64]]
+    gain_model: str
+
+    def model_of(self, policy: str) -> str:
+        """The benefit model behind a policy; empty where it uses none."""
+        return self.gain_model if policy in GAIN_POLICIES else ""
+
+    @cached_property
+    def share_chosen(self) -> Floats:
+        """Share of the seeds under which each call was bought, shape (policies, budgets, questions)."""
+        return np.asarray(self.chosen.mean(axis=1), dtype=np.float64)
+
+    def spend(self, costs: Floats) -> Floats:
+        """Mean over the seeds of the bought calls' costs, shape (policies, budgets)."""
+        return np.asarray(self.share_chosen @ costs, dtype=np.float64)
+
+    def predicted_spend(self) -> Floats:
+        """Tokens the bought calls were predicted to cost (oracles: did cost), shape (policies, budgets)."""
+        rows = []
+        for i, policy in enumerate(self.policies):
+            if policy in ORACLE_POLICIES:
+                rows.append(self.share_chosen[i] @ self.pairs.values("deep_tokens"))
+            else:
+                rows.append(np.einsum("sbn,sn->b", self.chosen[i], self.predicted_cost) / len(self.seeds))
+        return np.asarray(rows, dtype=np.float64)
+
+
+def whole_costs(predicted: Floats) -> npt.NDArray[np.int64]:
+    """Predicted costs as whole tokens, at least one, so that sums are exact."""
+    return np.maximum(np.rint(predicted), 1).astype(np.int64)
+
+
+def sweep_policies(
+    pairs: Pairs,
+    features: pl.DataFrame,
+    predictions: pl.DataFrame,
+    *,
+    gain_model: str,
+    cost_model: str,
+    policies: Sequence[str] = POLICIES,
+    budgets: Sequence[float] = BUDGETS,
+) -> Sweep:
+    """Allocate under every policy, budget and seed from held-out predictions.
+
+    Args:
+        pairs: the questions.
+        features: rows of `features` of the pair; confidence and margin are read.
+        predictions: rows of `predictions` of the pair.
+        gain_model, cost_model: whose predictions to use.
+        policies, budgets: what to sweep.
+
+    Raises:
+        ValueError: a question has no prediction or no features.
+    """
+    ids = pairs.frame.select("question_id")
+    signals = ids.join(
+        features.select("question_id", "cheap_confidence", "margin"), on="question_id", how="left"
+    )
+    seeds = tuple(predictions["seed"].unique().sort().to_list())
+    shape = (len(policies), len(seeds), len(budgets))
+    chosen = np.zeros((*shape, len(pairs)), dtype=np.bool_)
+    limits = np.zeros(shape, dtype=np.int64)
+    gains = np.zeros((len(seeds), len(pairs)))
+    costs = np.zeros((len(seeds), len(pairs)), dtype=np.int64)
+    orders: dict[tuple[str, int], npt.NDArray[np.int64]] = {}
+    for s, seed in enumerate(seeds):
+        gains[s] = _predicted(ids, predictions, "gain", gain_model, seed)
+        costs[s] = whole_costs(_predicted(ids, predictions, "cost", cost_model, seed))
+        candidates = Candidates(
+            keys=ids["question_id"].to_list(),
+            predicted_gain=gains[s],
+            predicted_cost=costs[s],
+            confidence=_nan(signals["cheap_confidence"]),
+            margin=_nan(signals["margin"]),
+            realised_gain=pairs.gain,
+            realised_cost=pairs.frame["deep_tokens"].to_numpy(),
+        )
+        for p, policy in enumerate(policies):
+            levels = budget_levels(policy, candidates, budgets)
+            limits[p, s] = levels
+            chosen[p, s] = select(policy, candidates, levels, seed=seed)
+            order = policy_order(policy, candidates, seed=seed)
+            if order is not None:
+                orders[policy, seed] = order
+    return Sweep(
+        pairs, tuple(policies), seeds, tuple(budgets), chosen, limits, gains, costs, orders, gain_model
+    )
+
+
+def order_frames(sweep: Sweep) -> Iterator[pl.DataFrame]:
+    """Rows of `orders`, a policy and seed at a time, without the set and the pair."""
+    ids = sweep.pairs.frame["question_id"]
+    for (policy, seed), order in sweep.orders.items():
+        s = sweep.seeds.index(seed)
+        yield pl.DataFrame(
+            {
+                "policy": policy,
+                "gain_model": sweep.model_of(policy),
+                "seed": seed,
+                "question_id": ids.gather(order),
+                "position": np.arange(len(order)),
+                "predicted_gain": sweep.predicted_gain[s][order],
+                "predicted_cost": sweep.predicted_cost[s][order],
+            }
+        )
+
+
+def selection_frames(sweep: Sweep, deep_route: str) -> Iterator[pl.DataFrame]:
+    """Rows of `selections`, a policy and seed at a time, without the set and the pair."""
+    ids = sweep.pairs.frame["question_id"]
+    realised = sweep.pairs.frame["deep_tokens"]
+    for p, policy in enumerate(sweep.policies):
+        for s, seed in enumerate(sweep.seeds):
+            level, row = np.nonzero(sweep.chosen[p, s])
+            yield pl.DataFrame(
+                {
+                    "policy": pl.Series([policy], dtype=pl.String).new_from_index(0, len(row)),
+                    "gain_model": pl.Series([sweep.model_of(policy)], dtype=pl.String).new_from_index(
+                        0, len(row)
+                    ),
+                    "budget_fraction": np.asarray(sweep.budgets)[level],
+                    "seed": np.full(len(row), seed, dtype=np.int64),
+                    "question_id": ids.gather(row),
+                    "route": pl.Series([deep_route], dtype=pl.String).new_from_index(0, len(row)),
+                    "predicted_cost": sweep.predicted_cost[s][row],
+                    "realised_cost": realised.gather(row),
+                }
+            )
+
+
+def _predicted(ids: pl.DataFrame, predictions: pl.DataFrame, target: str, model: str, seed: int) -> Floats:
+    found = predictions.filter(
+        (pl.col("target") == target) & (pl.col("model") == model) & (pl.col("seed") == seed)
+    ).select("question_id", "predicted")
+    joined = ids.join(found, on="question_id", how="left")
+    missing = joined.filter(pl.col("predicted").is_null())
+    if not missing.is_empty():
+        raise ValueError(
+            f"no {target} prediction of model {model!r}, seed {seed}, for question {missing['question_id'][0]!r} "
+            f"({missing.height} such questions)"
+        )
+    return joined["predicted"].to_numpy()
+
+
+def _nan(series: pl.Series) -> Floats:
+    return series.cast(pl.Float64).fill_null(np.nan).to_numpy()

@@ -1,0 +1,73 @@
+"""From a frame of features to the matrix that the predictors are fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Floats = npt.NDArray[np.float64]
+
+NOT_FEATURES = frozenset({"outcome_set", "cheap_route", "deep_route", "question_id"})
+
+
+@dataclass(frozen=True)
+class Design:
+    """The columns of the matrix, fixed when a model is fitted and used again when it predicts.
+
+    Text columns become one column a level, in alphabetical order; a level not seen before is all zeros. Truth
+    values become 0 and 1. Unknown stays NaN: each predictor has its own way with it.
+    """
+
+    numeric: tuple[str, ...]
+    levels: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, features: pl.DataFrame, columns: Sequence[str] | None = None) -> Design:
+        """The design of a frame of features: all of them, or those named."""
+        names = [name for name in (columns or features.columns) if name not in NOT_FEATURES]
+        text = [name for name in names if features.schema[name] == pl.String]
+        levels = tuple((name, tuple(features[name].drop_nulls().unique().sort())) for name in text)
+        return cls(tuple(name for name in names if name not in text), levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the matrix's columns."""
+        return (*self.numeric, *(f"{name}={level}" for name, known in self.levels for level in known))
+
+    def matrix(self, features: pl.DataFrame) -> Floats:
+        """The matrix, shape (questions, columns).
+
+        Raises:
+            ValueError: a feature is missing.
+        """
+        missing = [n for n in (*self.numeric, *(n for n, _ in self.levels)) if n not in features.columns]
+        if missing:
+            raise ValueError(f"the features lack {', '.join(missing)}, which the model was fitted on")
+        columns = [features[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in self.numeric]
+        for name, known in self.levels:
+            columns += [
+                (features[name] == level).fill_null(value=False).cast(pl.Float64).to_numpy()
+                for level in known
+            ]
+        if not columns:
+            return np.zeros((features.height, 0))
+        return np.column_stack(columns)
+
+
+def standardised_ridge(alpha: float) -> Any:
+    """Ridge regression on standardised columns; an unknown value is the column's mean, and flagged."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(
+        SimpleImputer(strategy="mean", add_indicator=True, keep_empty_features=True),
+        StandardScaler(),
+        Ridge(alpha=alpha),
+    )
