@@ -123,3 +123,70 @@ def grow_core(
             ceiling = highest
             break
     return best, best_node, max(ceiling, best), parent[:used], made_by[:used]
+
+
+@_compile
+def _hull(gains, costs, order, hull_gain, hull_cost, hull_arm, slopes):  # type: ignore[no-untyped-def]
+    """Fill the upper-left hull of one item's arms and return its number of steps."""
+    k = gains.shape[0]
+    for a in range(k):  # by cost (below zero is zero), then gain descending, raw cost, arm
+        at = a
+        while at > 0:
+            other = order[at - 1]
+            mine, theirs = max(costs[a], 0.0), max(costs[other], 0.0)
+            if mine > theirs:
+                break
+            if mine == theirs:
+                if gains[a] < gains[other]:
+                    break
+                if gains[a] == gains[other] and costs[a] >= costs[other]:
+                    break
+            order[at] = other
+            at -= 1
+        order[at] = a
+    top = 0
+    hull_gain[0], hull_cost[0], hull_arm[0], slopes[0] = 0.0, 0.0, 0, np.inf
+    for at in range(k):
+        a = order[at]
+        gain, cost = gains[a], max(costs[a], 0.0)
+        if gain <= hull_gain[top] and not (top == 0 and gain == 0.0 and costs[a] < 0.0):
+            continue
+        slope = 0.0
+        while True:
+            rise, run = gain - hull_gain[top], cost - hull_cost[top]
+            slope = rise / run if run > 0.0 else np.inf
+            if top > 0 and slope >= slopes[top]:
+                top -= 1
+            else:
+                break
+        top += 1
+        hull_gain[top], hull_cost[top], hull_arm[top], slopes[top] = gain, cost, a + 1, slope
+    return top
+
+
+@_compile
+def write_hull_steps(
+    gains: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    item: NDArray[np.int32],
+    arm: NDArray[np.int16],
+    gain: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    slope: NDArray[np.float64],
+) -> int:
+    """Write every item's hull steps, item by item, and return how many there are."""
+    n, k = gains.shape
+    order = np.empty(k, dtype=np.int64)
+    hull_gain, hull_cost, hull_arm = np.empty(k + 1), np.empty(k + 1), np.empty(k + 1, dtype=np.int64)
+    slopes = np.empty(k + 1)
+    at = 0
+    for i in range(n):
+        steps = _hull(gains[i], costs[i], order, hull_gain, hull_cost, hull_arm, slopes)
+        for s in range(1, steps + 1):
+            item[at] = i
+            arm[at] = hull_arm[s]
+            gain[at] = hull_gain[s] - hull_gain[s - 1]
+            cost[at] = hull_cost[s] - hull_cost[s - 1]
+            slope[at] = slopes[s]
+            at += 1
+    return at
