@@ -1,0 +1,279 @@
+"""From the text of a filing's page to its tables: rows with a label, and values under columns with a year.
+
+PDF text breaks tables up: label, currency sign and each number often stand on lines of their own, blank
+lines mark empty cells or spacers, a label may wrap, and some files lose the spaces within labels. Nothing
+here knows any particular filer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from apportion.accounting import fold
+from apportion.line_items import Statement
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_CELL = re.compile(
+    rf"(?P<dash>[—–-]+)(?=\s|$)|\(?\s*[$€£]?\s*\(?\s*-?\s*[$€£]?\s*(?P<number>{_NUMBER})\s*\)?\s*(?P<percent>%)?\s*\)?"
+)
+_VALUES = re.compile(rf"^(?:[\s$€£()%—–-]|{_NUMBER}|\bNM\b|\bN/M\b|\bn/a\b)+$")
+_TRAILING = re.compile(
+    rf"^(?P<label>.*?[A-Za-z)\].,:*])\s+(?P<cells>(?:[$€£]\s*)?(?:\(?\s*[$€£]?\s*-?(?:{_NUMBER})\s*\)?\s*%?|[—–-])"
+    rf"(?:\s+(?:[$€£]\s*)?(?:\(?\s*[$€£]?\s*-?(?:{_NUMBER})\s*\)?\s*%?|[—–-]|[$€£)%]+))*)\s*$"
+)
+_RUNS_ON = re.compile(
+    r"(?:\b(?:of|and|or|to|in|by|for|at|the|note|notes|from|than|with|item|page|part|par|value)|[,$(])$", re.I
+)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_HEADER_WORD = re.compile(
+    rf"(?:{_MONTH}\.?\s*\d{{0,2}}|\d{{1,2}}(?=,)|(?:fiscal|years?|months?|weeks?|quarters?|ended|ending|end|as|of|at|for|the|and|three|six|nine"
+    r"|twelve|first|second|third|fourth|unaudited|audited|restated|revised|note|notes|adjusted|fy|in|millions|thousands|"
+    r"billions|dollars|except|per|share|amounts|data|us|usd|52|53|13|39|26|change|increase|decrease|percent)\b|[%$(),:;.'*-]|\d\)|\s)+",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:\bFY\s?'?|(?<=\d,)|(?<=[A-Za-z])|\b)((?:19|20)\d\d)\b|\bFY\s?'?(\d\d)\b")
+_SCALE = re.compile(
+    r"\b(?:in|amounts? in|dollars? in|\$ in|usd)?\s*\(?\s*(thousands|millions|billions)\b", re.IGNORECASE
+)
+_BLANK = "blank"
+_FACTORS = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
+_STATEMENTS: tuple[tuple[Statement, re.Pattern[str]], ...] = (
+    ("cash_flow",
+    re.compile(r"statements?\s*of\s*(?:consolidated\s*)?cash\s*flow|cash\s*flows?\s*statements?", re.I)),
+    ("balance",
+    re.compile(r"balance\s*shee\s*t|statements?\s*of\s*(?:consolidated\s*)?financial\s*(?:position|condition)",
+    re.I)), ("income", re.compile(
+        r"statements?\s*of\s*(?:consolidated\s*)?(?:net\s*)?(?:comprehensive\s*)?(?:income|operations|earnings|\(?loss)"
+        r"|income\s*statements?|results\s*of\s*operations", re.I)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its own label, the heading it stands under, its values (null where the cell is empty or a
+    dash), the index of its header among the page's (-1 before any), and whether each value surely stands in
+    its column."""
+
+    label: str
+    heading: str
+    values: tuple[float | None, ...]
+    header: int
+    percent: bool = False
+    aligned: bool = True
+
+    def text(self) -> str:
+        """The row as a quote: label and values as numbers."""
+        shown = " ".join("-" if value is None else f"{value:,.10g}" for value in self.values)
+        return f"{self.label} {shown}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Columns of a table by the year each one names, left to right, with the words that stood around them."""
+
+    years: tuple[int, ...]
+    text: str = ""
+
+    @property
+    def interim(self) -> bool:
+        """Whether the columns are quarters or other parts of a year."""
+        return (
+            re.search(r"\b(?:three|six|nine)\s*months|\bquarter|\b(?:13|26|39)\s*weeks", self.text, re.I)
+            is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed page. ``scale`` turns its money figures into whole units and is null where the page doesn't
+    say."""
+
+    rows: tuple[Row, ...]
+    headers: tuple[Header, ...]
+    scale: float | None
+    statement: Statement | None
+    lines: tuple[str, ...] = field(repr=False, default=())
+
+
+@lru_cache(maxsize=1024)
+def parse_page(text: str) -> Page:
+    """The tables of one page. Cached by the page's text, since every route reads the same few pages."""
+    lines = tuple(line.replace("\xa0", " ").replace("\u200b", "").strip() for line in text.splitlines())
+    rows, headers = _Reader().read(lines)
+    scale = _SCALE.search(text[:3000]) or _SCALE.search(text)
+    return Page(
+        rows=rows,
+        headers=headers,
+        scale=_FACTORS[scale[1].lower()] if scale else None,
+        statement=_statement(lines),
+        lines=lines,
+    )
+
+
+def _statement(lines: tuple[str, ...]) -> Statement | None:
+    """Which statement a page shows, by the first title within its opening lines."""
+    shown = [line for line in lines if line][:14]
+    for line in shown:
+        if len(line) < 110:
+            for name, pattern in _STATEMENTS:
+                if pattern.search(line):
+                    return name
+    return None
+
+
+class _Reader:
+    """One pass over the lines of a page, keeping the label and the cells met so far."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.headers: list[Header] = []
+        self.label: list[str] = []  # lines of the label being read, no value met yet
+        self.heading = ""
+        self.cells: list[float | str | None] = []  # _BLANK for a blank line, which may be an empty cell
+        self.percent = False
+        self.open_row: str | None = None
+        self.years: list[int] = []  # of a header being read
+        self.header_text: list[str] = []
+
+    def read(self, lines: tuple[str, ...]) -> tuple[tuple[Row, ...], tuple[Header, ...]]:
+        for line in lines:
+            self._line(line)
+        self._close_row()
+        return tuple(self.rows), tuple(self.headers)
+
+    def _line(self, line: str) -> None:
+        if not line:
+            if self.open_row is not None or self.label:
+                self.cells.append(_BLANK)
+            return
+        if self._is_header(line):
+            self._close_row()
+            found = [_year(match) for match in _YEAR.finditer(line)]
+            self.years += found
+            self.header_text.append(line)
+            if not found:
+                self.label = []
+            return
+        if _VALUES.match(line) and not _is_page_number(line, self.open_row, self.label):
+            self._close_header()
+            self._add_cells(line)
+            return
+        trailing = _TRAILING.match(line)
+        self._close_row()
+        self._close_header()
+        if trailing and not _RUNS_ON.search(trailing["label"]) and (self.headers or "," in trailing["cells"]):
+            self._start_label(trailing["label"])
+            self._add_cells(trailing["cells"])
+            return
+        self._start_label(line)
+
+    def _is_header(self, line: str) -> bool:
+        years = _YEAR.findall(line)
+        if len(line) > 120:
+            return False
+        rest = _YEAR.sub(" ", line)
+        if years:
+            if (
+                self.open_row is not None
+                and len(years) == 1
+                and re.fullmatch(r"[\d,]+", line)
+                and not self.header_text
+            ):
+                # A lone "2,018" can't be a year; a lone "2018" amid a row's cells might be one of its values.
+                return _expects_no_more(self)
+            return re.fullmatch(_HEADER_WORD, rest + " ") is not None
+        return bool(
+            re.search(rf"\b{_MONTH}\b|\bended\b|\bmonths\b|\bfiscal\b", rest, re.I)
+            and re.fullmatch(_HEADER_WORD, rest + " ")
+        )
+
+    def _close_header(self) -> None:
+        if self.years:
+            self.headers.append(Header(tuple(self.years), " ".join(self.header_text)))
+        if self.header_text and self.years:
+            self.header_text = []
+        self.years = []
+
+    def _start_label(self, line: str) -> None:
+        self.header_text = [] if not self.years else self.header_text
+        if self.label and not _continues(self.label[-1], line):
+            self.heading = " ".join(self.label)
+            self.label = []
+        self.label.append(line)
+        self.cells = []
+
+    def _add_cells(self, line: str) -> None:
+        if self.open_row is None:
+            self.open_row = " ".join(self.label)
+            self.label, self.percent = [], False
+        for match in _CELL.finditer(line):
+            if match["dash"]:
+                self.cells.append(None)
+                continue
+            value = float(match["number"].replace(",", ""))
+            negative = "(" in match[0] or "-" in match[0].split(match["number"])[0]
+            self.percent = self.percent or bool(match["percent"])
+            self.cells.append(-value if negative else value)
+
+    def _close_row(self) -> None:
+        if self.open_row is None:
+            return
+        label, cells, self.open_row, self.cells = self.open_row, self.cells, None, []
+        if any(isinstance(cell, float) for cell in cells):
+            header = len(self.headers) - 1
+            columns = len(self.headers[header].years) if header >= 0 else 0
+            values, aligned = _align(cells, columns)
+            if columns and len(values) == 2 * columns and not self.percent:
+                # A total that the page prints without a label follows the row above it.
+                self.rows.append(Row(label, self.heading, values[:columns], header))
+                label, values = "", values[columns:]
+            self.rows.append(Row(label, self.heading, values, header, self.percent, aligned))
+
+
+def _align(cells: list[float | str | None], columns: int) -> tuple[tuple[float | None, ...], bool]:
+    """Cells under ``columns``, and whether that fits; a note reference in front of them goes."""
+    shown = [cell for cell in cells if not isinstance(cell, str)]
+    if columns and len(shown) == columns + 1 and shown[0] is not None:
+        rest = [abs(cell) for cell in shown[1:] if cell is not None]
+        if shown[0] == int(shown[0]) and 0 < shown[0] < 40 and rest and min(rest) > 40:
+            return tuple(shown[1:]), True
+    if len(shown) >= columns:
+        return tuple(shown), True
+    with_blanks = [None if isinstance(cell, str) else cell for cell in cells]
+    while len(with_blanks) > columns and with_blanks[-1] is None:
+        with_blanks.pop()
+    if len(with_blanks) == columns:
+        return tuple(with_blanks), True
+    return tuple(shown), False
+
+
+def _expects_no_more(reader: _Reader) -> bool:
+    shown = [cell for cell in reader.cells if not isinstance(cell, str)]
+    return bool(reader.headers) and len(shown) >= len(reader.headers[-1].years)
+
+
+def _year(match: re.Match[str]) -> int:
+    return int(match[1]) if match[1] else 2000 + int(match[2])
+
+
+def _continues(previous: str, line: str) -> bool:
+    """Whether ``line`` goes on the label that ``previous`` began."""
+    if previous.endswith(":"):
+        return False
+    return line[0].islower() or previous.endswith((",", "-", "—", "and", "of", "in", "by", "cash", "from"))
+
+
+def _is_page_number(line: str, open_row: str | None, label: list[str]) -> bool:
+    return open_row is None and not label and re.fullmatch(r"\d{1,3}", line) is not None
+
+
+def squash(label: str) -> str:
+    """A label's letters alone, without brackets, notes and amounts: what is compared with a synonym."""
+    label = re.sub(r"\((?:[^()]|\([^()]*\))*\)", " ", label)
+    label = re.sub(r"\bnotes?\s+\d+(?:\s*(?:,|and)\s*\d+)*", " ", label, flags=re.IGNORECASE)
+    return re.sub(r"[^a-z&%]", "", fold(label))
