@@ -1,4 +1,4 @@
-"""``embedded/judge``: grades by numeric agreement and token overlap, from the prompt alone.
+"""``embedded/judge``: grades by numeric agreement and the overlap of words, from the prompt alone.
 
 Each candidate is graded by itself against the reference, so neither its label nor its place matters.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apportion.judging.numeric import numeric_agreement
-from apportion.judging.overlap import token_f1
+from apportion.llm.embedded.textual import CORRECT_FROM, resemblance
 from apportion.llm.fences import parse
 from apportion.routes.prompts import is_abstention
 
@@ -30,13 +30,17 @@ def grade_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def grade(question: str, reference: str, answer: str) -> tuple[bool, float]:
-    """Whether ``answer`` is correct, and its score in [0, 1] to two decimals."""
+    """Whether ``answer`` is correct, and its score in [0, 1] to two decimals: at least 0.5 where it is correct.
+
+    A reference that is one figure is settled by that figure. A figure that agrees in only one of two possible
+    units counts as correct with a score of 0.75. An abstention is not correct and scores 0.
+    """
     if is_abstention(answer):
         return False, 0.0
     verdict = numeric_agreement(answer, reference, question)
-    overlap = token_f1(answer, reference)
-    if verdict == "agree":
-        return True, 1.0
-    if verdict == "disagree":
-        return False, 0.0
-    return overlap >= 0.5, round(overlap, 2)
+    if verdict != "not_numeric":
+        score = {"agree": 1.0, "ambiguous": 0.75, "disagree": 0.0}[verdict]
+        return score > 0, score
+    likeness = resemblance(question, reference, answer)
+    correct = likeness >= CORRECT_FROM
+    return correct, round(0.5 + 0.5 * likeness if correct else likeness, 2)
