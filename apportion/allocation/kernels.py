@@ -190,3 +190,104 @@ def write_hull_steps(
             slope[at] = slopes[s]
             at += 1
     return at
+
+
+@_compile
+def first_fit_runs(costs: NDArray[np.int64], sums: NDArray[np.int64], budgets: NDArray[np.int64]) -> Any:
+    """Compiled form of `apportion.allocation.many_budgets.first_fit_runs`, by a tree of least costs."""
+    m = costs.shape[0]
+    leaves = 1
+    while leaves < m:
+        leaves *= 2
+    tree = np.full(2 * leaves, np.iinfo(np.int64).max, dtype=np.int64)
+    tree[leaves : leaves + m] = costs
+    for node in range(leaves - 1, 0, -1):
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+    offsets = np.zeros(budgets.shape[0] + 1, dtype=np.int64)
+    starts, ends = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    used = 0
+    for b in range(budgets.shape[0]):
+        left, at = budgets[b], 0
+        while at < m:
+            if costs[at] > left:
+                # Climb until a subtree to the right holds a cost that fits, then go down to its first.
+                node = leaves + at
+                while node > 1 and (node & 1 or tree[node + 1] > left):
+                    node >>= 1
+                if node <= 1:
+                    break
+                node += 1
+                while node < leaves:
+                    node *= 2
+                    if tree[node] > left:
+                        node += 1
+                at = node - leaves
+            # Gallop, then halve, to the end of the run that fits.
+            limit = sums[at] + left
+            low, step = at + 1, 1
+            while low + step <= m and sums[low + step] <= limit:
+                low += step
+                step *= 2
+            high = min(low + step, m + 1)
+            while high - low > 1:
+                middle = (low + high) // 2
+                if sums[middle] <= limit:
+                    low = middle
+                else:
+                    high = middle
+            if used == starts.shape[0]:
+                starts = np.concatenate((starts, np.empty_like(starts)))
+                ends = np.concatenate((ends, np.empty_like(ends)))
+            starts[used], ends[used] = at, low
+            used += 1
+            left -= sums[low] - sums[at]
+            at = low
+        offsets[b + 1] = used
+    return offsets, starts[:used], ends[:used]
+
+
+@_compile
+def stream_weights(
+    groups: NDArray[np.int32],
+    cost: NDArray[np.float64],
+    gain: NDArray[np.float64],
+    counts: NDArray[Any],
+    levels: NDArray[np.float64],
+    block: int,
+    found: NDArray[np.float64],
+) -> None:
+    """Compiled form of `apportion.evaluation.bootstrap_path.stream_weights`: checkpoints, then a second look."""
+    steps, replicates = groups.shape[0], counts.shape[1]
+    blocks = (steps + block - 1) // block
+    spend, value = np.zeros(replicates), np.zeros(replicates)
+    spends, values = np.zeros((blocks + 1, replicates)), np.zeros((blocks + 1, replicates))
+    for b in range(blocks):
+        for t in range(b * block, min((b + 1) * block, steps)):
+            row, c, g = counts[groups[t]], cost[t], gain[t]
+            for r in range(replicates):
+                spend[r] += row[r] * c
+                value[r] += row[r] * g
+        spends[b + 1] = spend
+        values[b + 1] = value
+    for r in range(replicates):
+        b = 0
+        at, s, v = 0, 0.0, 0.0
+        for j in range(levels.shape[1]):
+            level = levels[r, j]
+            moved = False
+            while b < blocks and spends[b + 1, r] <= level:
+                b += 1
+                moved = True
+            if moved:
+                at, s, v = b * block, spends[b, r], values[b, r]
+            if b == blocks:
+                found[r, j] = values[blocks, r]
+                continue
+            while True:
+                more = counts[groups[at], r] * cost[at]
+                if s + more > level:
+                    break
+                s += more
+                v += counts[groups[at], r] * gain[at]
+                at += 1
+            found[r, j] = v + (level - s) / more * (counts[groups[at], r] * gain[at])

@@ -59,6 +59,7 @@ class Path:
         slope: gain per unit of cost, falling; infinite where the step is free.
         cost: of the step, times its item's weight.
         gained: by the step, times its item's weight.
+        weights: of the items, shape (n,); None where each counts once.
     """
 
     items: int
@@ -67,6 +68,7 @@ class Path:
     slope: Floats
     cost: Floats
     gained: Floats
+    weights: Floats | None = None
 
     @cached_property
     def spend(self) -> Floats:
@@ -96,11 +98,43 @@ class Path:
             return gain
         levels = np.atleast_1d(np.asarray(budgets, dtype=np.float64))
         spent = np.concatenate([[0.0], self.spend])[taken]
-        return gain + (levels - spent) * self.price_at(budgets)
+        unended = taken < len(self)
+        following = np.where(unended, taken, 0)
+        share = np.divide(levels - spent, self.cost[following], out=np.zeros(levels.shape), where=unended)
+        return gain + share * self.gained[following]
 
     def price_at(self, budgets: ArrayLike) -> Floats:
         """Return what one more unit of cost buys at each budget, shape (b,); 0 where the path has ended."""
-        return np.append(self.slope, 0.0)[self.whole_steps(budgets)]
+        prices: Floats = np.append(self.slope, 0.0)[self.whole_steps(budgets)]
+        return prices
+
+    def revalued(self, gains: ArrayLike, costs: ArrayLike) -> Path:
+        """Return the same steps in the same order with other values, such as realised ones.
+
+        Args:
+            gains: over the first arm, finite, shape (n, k) or (n,).
+            costs: over the first arm, finite, same shape; below zero counts as zero.
+
+        Raises:
+            ValueError: for non-finite values, or where a step up costs less than nothing.
+        """
+        g, c = arm_columns(gains, costs)
+        if g.shape[0] != self.items:
+            raise ValueError(f"values of {g.shape[0]} items for a path of {self.items}: give the same items")
+        c = np.maximum(c, 0.0)
+        before = _arm_before(self)
+        row, to, low = self.item, self.arm.astype(np.int64) - 1, before - 1
+        gained = g[row, to] - np.where(low >= 0, g[row, low], 0.0)
+        cost = c[row, to] - np.where(low >= 0, c[row, low], 0.0)
+        if cost.size and cost.min() < 0:
+            worst = int(cost.argmin())
+            raise ValueError(
+                f"arm {self.arm[worst]} of item {row[worst]} costs {-cost[worst]} less than the arm before it: "
+                "a path can only be revalued by costs that rise along its steps"
+            )
+        if self.weights is not None:
+            cost, gained = cost * self.weights[row], gained * self.weights[row]
+        return Path(self.items, row, self.arm, self.slope, cost, gained, self.weights)
 
     def at(self, budget: float, *, split: bool = True) -> PathPoint:
         """Return the path at `budget`, splitting one item to meet it or, without `split`, dropping that item."""
@@ -150,6 +184,7 @@ def allocation_path(
     steps = hull_steps(g, c)
     order = falling(steps, keys)
     item, cost, gain = steps.item[order], steps.cost[order], steps.gain[order]
+    heft = None
     if weights is not None:
         heft = finite("weight", weights, keys)
         if heft.shape != g.shape[:1] or (heft.size and heft.min() < 0):
@@ -157,7 +192,7 @@ def allocation_path(
                 f"weights have shape {heft.shape}: give one of 0 or more for each of {g.shape[0]} items"
             )
         cost, gain = cost * heft[item], gain * heft[item]
-    return Path(g.shape[0], item, steps.arm[order], steps.slope[order], cost, gain)
+    return Path(g.shape[0], item, steps.arm[order], steps.slope[order], cost, gain, heft)
 
 
 def arm_columns(gains: ArrayLike, costs: ArrayLike, keys: Any = None) -> tuple[Floats, Floats]:
@@ -180,6 +215,15 @@ def over_first_arm(values: ArrayLike) -> Floats:
     """Return values of arms, shape (n, k + 1), less those of each item's first arm, shape (n, k)."""
     array = np.asarray(values, dtype=np.float64)
     return array[:, 1:] - array[:, :1]
+
+
+def _arm_before(path: Path) -> Ints:
+    """The arm from which each step starts, shape (s,)."""
+    grouped = np.argsort(path.item, kind="stable")  # an item's steps, in path order
+    before = np.zeros(len(path), dtype=np.int64)
+    same = path.item[grouped][1:] == path.item[grouped][:-1]
+    before[grouped[1:][same]] = path.arm[grouped[:-1][same]]
+    return before
 
 
 def falling(steps: Steps, keys: Any = None) -> Ints:
