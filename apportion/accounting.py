@@ -61,7 +61,7 @@ METRICS: tuple[Metric, ...] = (
         "free_cash_flow / net_income", "percent", "up",
     ),
     Metric(
-        "capital_intensity", ("capital intensity", "capital intensity ratio"),
+        "capital_intensity", ("capital intensity", "capital intensity ratio", "capital-intensive"),
         "capital_expenditure / revenue", "percent",
     ),
     Metric(
@@ -139,10 +139,6 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "retention_ratio", ("retention ratio", "plowback ratio"),
         "1 - dividends_paid / net_income", "ratio",
-    ),
-    Metric(
-        "debt", ("total debt", "debt"),
-        "optional(short_term_debt) + long_term_debt", "money", "down",
     ),
     Metric(
         "debt_to_equity", ("debt to equity", "debt-to-equity", "debt to equity ratio", "debt-to-equity ratio"),

@@ -263,7 +263,7 @@ LINE_ITEMS: tuple[LineItem, ...] = (
     ),
     LineItem(
         "accounts_receivable", "balance",
-        labels=("accounts receivable", "accounts receivable net", "trade receivables net",
+        labels=("accounts receivable", "trade receivables", "accounts receivable net", "trade receivables net",
                 "accounts and notes receivable net", "receivables net", "receivables", "accounts receivable trade",
                 "net receivables", "trade accounts receivable", "trade accounts receivable net",
                 "total receivables", "accounts and other receivables net", "accounts receivable net and other",
@@ -356,7 +356,15 @@ LINE_ITEMS: tuple[LineItem, ...] = (
                 "long-term debt net of current portion", "long-term borrowings", "debt",
                 "long-term debt excluding current portion"),
         asked=("long-term debt", "long term debt"),
-        barred=("current portion of", "current maturities"),
+        barred=("current portion of", "current maturities", "maturing", "within one year", "including"),
+    ),
+    LineItem(
+        "debt", "balance",
+        labels=("total debt", "total long-term debt including current maturities",
+                "long-term debt including current portion", "total borrowings"),
+        asked=("total debt", "debt"),
+        barred=("net of", "maturities of", "ratio"),
+        derived="optional(short_term_debt) + long_term_debt",
     ),
     LineItem(
         "total_liabilities", "balance",

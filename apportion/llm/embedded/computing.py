@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from apportion.accounting import METRICS_BY_NAME
+from apportion.llm.embedded.comparing import compare
 from apportion.llm.embedded.expressions import MissingFigureError, evaluate
 from apportion.llm.embedded.layout import Page
 from apportion.llm.embedded.lookup import Statements
 from apportion.llm.embedded.questions import Task, read_question
+from apportion.routes.prompts import ABSTENTION
 
 Reply = tuple[str, float, list[str]]
 
+ABSTAINS: Reply = (ABSTENTION, 0.02, [])
+
 
 def compute(question: str, pages: Sequence[Page]) -> Reply | None:
-    """The computed answer to ``question`` from ``pages``; null where it asks for none or a figure is
-    missing."""
+    """The computed answer to ``question`` from ``pages``; null where it asks for none or a figure is missing."""
+    compared = compare(question, pages)
+    if compared is not None:
+        return compared[0], _confidence(compared[1]), _quotes(compared[1])
     task = read_question(question)
     if task is None:
         return None
@@ -24,10 +29,53 @@ def compute(question: str, pages: Sequence[Page]) -> Reply | None:
         years = task.years or tuple(statements.years()[:1])
         if not years:
             return None
-        value, percent = _result(task, years, statements)
+        answer = (
+            _figure(task, years, statements)
+            if task.kind == "figure"
+            else _conclusion(task, years, statements)
+        )
     except MissingFigureError:
-        return None
-    return _show(task, value, percent, statements), _confidence(statements), _quotes(statements)
+        # A question that fixes formula, unit or rounding wants that figure; no passage can stand in for it.
+        return ABSTAINS if task.exact else None
+    return answer, _confidence(statements), _quotes(statements)
+
+
+def _figure(task: Task, years: Sequence[int], statements: Statements) -> str:
+    value, percent = _result(task, years, statements)
+    return _show(task, value, percent, statements)
+
+
+def _conclusion(task: Task, years: Sequence[int], statements: Statements) -> str:
+    """A sentence on one or two years of the task's figure, with yes or no where the question asks for that."""
+    last = max(years)
+    now = evaluate(task.expression, last, statements.figure)
+    named = task.named
+    if task.kind == "level":
+        verdict = now >= task.threshold if task.threshold else now > 0
+        return f"{_yes(verdict)}. {named} was {_shown(task, now, statements)} in FY{last}."
+    first = min(years) if min(years) < last else last - 1
+    before = evaluate(task.expression, first, statements.figure)
+    moved = "rose" if now > before else "fell" if now < before else "stayed the same"
+    sentence = (
+        f"{named} {moved} from {_shown(task, before, statements)} in FY{first} "
+        f"to {_shown(task, now, statements)} in FY{last}"
+    )
+    if task.unit == "percent":
+        sentence += f", a change of {_rounded(100 * (now - before), 1)} percentage points"
+    elif before:
+        sentence += f", a change of {_rounded(100 * (now - before) / abs(before), 1)}%"
+    if not task.yes_no:
+        return sentence + "."
+    up = now > before if task.rising else now < before
+    return f"{_yes(up)}. {sentence}."
+
+
+def _yes(verdict: bool) -> str:
+    return "Yes" if verdict else "No"
+
+
+def _shown(task: Task, value: float, statements: Statements) -> str:
+    return _show(task, value, task.unit == "percent", statements)
 
 
 def _result(task: Task, years: Sequence[int], statements: Statements) -> tuple[float, bool]:
@@ -95,9 +143,3 @@ def _confidence(statements: Statements) -> float:
 def _quotes(statements: Statements) -> list[str]:
     rows = dict.fromkeys(found.row.text() for found in statements.used.values())
     return list(rows)[:8]
-
-
-def better_direction(name: str) -> str:
-    """Which way an improvement of a metric goes: ``up``, ``down`` or ``none``."""
-    metric = METRICS_BY_NAME.get(name)
-    return metric.better if metric else "up"

@@ -41,6 +41,10 @@ _SCALE = re.compile(
     r"\b(?:in|amounts? in|dollars? in|\$ in|usd)?\s*\(?\s*(thousands|millions|billions)\b", re.IGNORECASE
 )
 _BLANK = "blank"
+# "Receivables, less allowance for doubtful accounts of $95" is the line "Receivables".
+_LESS = re.compile(
+    r",?\s*(?:net of|less|after)\s+(?:allowances?|accumulated|reserves?|valuation)\b.*$", re.IGNORECASE
+)
 _FACTORS = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
 _STATEMENTS: tuple[tuple[Statement, re.Pattern[str]], ...] = (
     ("cash_flow",
@@ -275,5 +279,6 @@ def _is_page_number(line: str, open_row: str | None, label: list[str]) -> bool:
 def squash(label: str) -> str:
     """A label's letters alone, without brackets, notes and amounts: what is compared with a synonym."""
     label = re.sub(r"\((?:[^()]|\([^()]*\))*\)", " ", label)
+    label = _LESS.sub("", label)
     label = re.sub(r"\bnotes?\s+\d+(?:\s*(?:,|and)\s*\d+)*", " ", label, flags=re.IGNORECASE)
     return re.sub(r"[^a-z&%]", "", fold(label))

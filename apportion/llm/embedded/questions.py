@@ -12,6 +12,7 @@ from apportion.accounting import METRICS_BY_NAME, Mention, fold, mentions
 from apportion.line_items import ITEMS_BY_NAME, Unit
 from apportion.llm.embedded.expressions import Binary, Expression, Ref, parse_worded, years_in
 
+Kind = Literal["figure", "level", "trend"]
 Wrapper = Literal["value", "average", "change", "growth", "cagr"]
 
 _DEFINED = re.compile(
@@ -39,6 +40,25 @@ _CHANGE = re.compile(
     r"|\bdrop\w*",
     re.IGNORECASE,
 )
+# These ask for words even where they name a figure.
+_WORDED = re.compile(
+    r"\s*(?:what|which)\s+(?:drove|caused|led|drives|are|were|industry|type|kind|segments?|products?|regions?|company)\b"
+    r"|\s*(?:why|who|where|when|which|how (?:did|does|do|has|is|was))\b",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(r"\b(?:positive|negative|healthy|paid|pays?|capital[\s-]intensive)\b", re.IGNORECASE)
+_TREND_ASKED = re.compile(
+    r"\b(?:changed|improved or declined|increased or decreased|increase or decrease)\b", re.IGNORECASE
+)
+_FALLING = re.compile(
+    r"\b(?:declin\w+|decreas\w+|drop\w*|fell|fall\w*|reduc\w+|shr[aiu]nk\w*|deteriorat\w+)\b", re.IGNORECASE
+)
+_WRITTEN = {
+    "ebitda": "EBITDA",
+    "ebitda_margin": "EBITDA margin",
+    "ppe": "net property, plant and equipment",
+    "sga": "SG&A",
+}
 _WORDS = {
     "one": 1,
     "two": 2,
@@ -70,15 +90,22 @@ class Task:
     percent: bool
     scale: float | None
     decimals: int | None
-    names: tuple[str, ...]
-    defined: bool
+    exact: bool
+    kind: Kind
+    named: str
     yes_no: bool
+    rising: bool = True
+    threshold: float | None = None
 
 
 def read_question(question: str) -> Task | None:
     """The computation that ``question`` asks for; null where it names nothing that can be computed."""
-    definitions = _definitions(question)
     main = _main_clause(question)
+    if _WORDED.match(main):
+        return None
+    definitions = _definitions(question)
+    if not any(name in METRICS_BY_NAME for name in _names(main)):
+        main = _calculation(question) or main
     bracketed = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", main)
     expression, names, ratio = _defined_expression(main, definitions), _names(bracketed), False
     defined = expression is not None
@@ -89,7 +116,12 @@ def read_question(question: str) -> Task | None:
         expression, names, ratio = built
     unit: Unit = "percent" if ratio else _unit(expression, names, defined)
     percent_asked = re.search(r"%|\bpercents?\b|\bpercentage\b", _without_definitions(question)) is not None
-    wrapper = _wrapper(bracketed, question)
+    wrapper = _wrapper(bracketed)
+    yes_no = _YES_NO.match(main) is not None
+    kind = _kind(main, wrapper, yes_no)
+    if kind is None:
+        return None
+    name = names[0] if names else ""
     return Task(
         expression=expression,
         wrapper=wrapper,
@@ -98,9 +130,13 @@ def read_question(question: str) -> Task | None:
         percent=percent_asked or unit == "percent" or wrapper in ("cagr", "growth"),
         scale=_scale(question),
         decimals=_decimals(question),
-        names=names,
-        defined=defined,
-        yes_no=_YES_NO.match(main) is not None,
+        exact=kind == "figure"
+        and (defined or _scale(question) is not None or _decimals(question) is not None),
+        kind=kind,
+        named=f"The {_WRITTEN.get(name, name.replace('_', ' '))}",
+        yes_no=yes_no,
+        rising=_rising(main, name),
+        threshold=_threshold(main, name),
     )
 
 
@@ -145,6 +181,14 @@ def _main_clause(question: str) -> str:
     if strong:
         return text[strong[0].start() :]
     return text[weak.start() :] if weak else text
+
+
+def _calculation(question: str) -> str | None:
+    """What a question tells to calculate in a sentence of its own ("Calculate inventory turnover ratio for FY2022")."""
+    for found in re.finditer(r"\b(?:calculate|compute)\s+([^;.?]+)", question, re.IGNORECASE):
+        if any(name in METRICS_BY_NAME for name in _names(found[1])):
+            return found[1]
+    return None
 
 
 def _defined_expression(main: str, definitions: Mapping[str, Expression]) -> Expression | None:
@@ -232,7 +276,7 @@ def _is_money(expression: Expression) -> bool:
     return False
 
 
-def _wrapper(clause: str, question: str) -> Wrapper:
+def _wrapper(clause: str) -> Wrapper:
     if re.search(r"\bCAGR\b|compound(?:ed)? annual", clause, re.IGNORECASE):
         return "cagr"
     if _AVERAGE.search(clause):
@@ -240,6 +284,30 @@ def _wrapper(clause: str, question: str) -> Wrapper:
     if re.search(r"growth rate|\bgrowth\b|\bgrow\b|\bgrew\b", clause, re.IGNORECASE):
         return "growth"
     return "change" if _CHANGE.search(clause) else "value"
+
+
+def _kind(main: str, wrapper: Wrapper, yes_no: bool) -> Kind | None:
+    """What the answer is to state; null for a yes-or-no question that no figure settles."""
+    if yes_no and _LEVEL.search(main):
+        return "level"
+    if yes_no:
+        return "trend" if wrapper in ("change", "growth") else None
+    return "trend" if wrapper == "change" and _TREND_ASKED.search(main) else "figure"
+
+
+def _rising(main: str, name: str) -> bool:
+    """Whether the question asks if the figure went up; an improvement goes the metric's own way."""
+    if re.search(r"\bimprov", main, re.IGNORECASE):
+        metric = METRICS_BY_NAME.get(name)
+        return metric is None or metric.better != "down"
+    return _FALLING.search(main) is None
+
+
+def _threshold(main: str, name: str) -> float | None:
+    """The level from which the answer is yes: rules of thumb of credit analysis."""
+    if name in ("quick_ratio", "current_ratio"):
+        return 1.0
+    return 0.1 if name == "capital_intensity" else None
 
 
 def _scale(question: str) -> float | None:

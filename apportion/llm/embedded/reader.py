@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apportion.llm.embedded.computing import compute
+from apportion.accounting import fold
+from apportion.llm.embedded.computing import ABSTAINS, compute
 from apportion.llm.embedded.layout import parse_page
 from apportion.llm.embedded.passages import best_passage
-from apportion.llm.fences import parse
-from apportion.routes.prompts import ABSTENTION
+from apportion.llm.fences import Fenced, parse
 
-ABSTAINING_CONFIDENCE = 0.02
+_PROPER = re.compile(
+    r"\b(?!FY|USD|What\b|How\b|Is\b|Are\b|Does\b|Did\b|Answer\b|Round\b|Based\b|The\b)[A-Z0-9][\w&.-]*[A-Za-z][\w&-]*"
+)
 
 
 def answer_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
     """The reply to an answering prompt: JSON with answer, confidence and quotes."""
     fences = [fenced for message in messages for fenced in parse(str(message.get("content") or ""))]
-    pages = [fenced.text for fenced in fences if fenced.tag == "page"]
     question = next((fenced.text for fenced in reversed(fences) if fenced.tag == "question"), "")
+    pages = _own_pages(question, [fenced for fenced in fences if fenced.tag == "page"])
     answer, confidence, quotes = read(question, pages)
     return json.dumps({"answer": answer, "confidence": confidence, "quotes": quotes}, ensure_ascii=False)
 
@@ -32,4 +35,23 @@ def read(question: str, pages: Sequence[str]) -> tuple[str, float, list[str]]:
         found = compute(question, parsed) or best_passage(question, parsed)
         if found is not None:
             return found
-    return ABSTENTION, ABSTAINING_CONFIDENCE, []
+    return ABSTAINS
+
+
+def _own_pages(question: str, pages: Sequence[Fenced]) -> list[str]:
+    """The text of the pages of the filings that the question is about, where they come from more than one.
+
+    Figures of two companies must not meet in one sum. Filings are told apart by how many of the question's proper
+    names stand in their id or on their pages; where none does, only the first page's filing is read.
+    """
+    filings = list(dict.fromkeys(page.attributes.get("filing", "") for page in pages))
+    if len(filings) < 2:
+        return [page.text for page in pages]
+    names = {fold(name) for name in _PROPER.findall(question)} - {""}
+    known = {filing: fold(filing) for filing in filings}
+    for page in pages:
+        known[page.attributes.get("filing", "")] += fold(page.text)
+    score = {filing: sum(name in text for name in names) for filing, text in known.items()}
+    best = max(score.values())
+    kept = {filing for filing in filings if score[filing] == best} if best else {filings[0]}
+    return [page.text for page in pages if page.attributes.get("filing", "") in kept]

@@ -19,9 +19,22 @@ CORRECT_FROM = 0.25
 
 _DECLINES = re.compile(
     r"\b(?:cannot|can't|can not|unable|not possible|impossible|insufficient|more information|sorry|would need"
+    r"|not (?:explicitly |specifically |directly )?"
+    r"(?:provided|available|mentioned|disclosed|stated|specified|included|contained)"
+    r"|(?:do|does|did) not (?:explicitly |specifically |directly )?"
+    r"(?:provide|contain|mention|include|disclose|specify|state|have)"
+    r"|don't have|no (?:specific )?(?:information|mention|data))\b",
+    re.IGNORECASE,
+)
+_CONCLUSION = 0.3
+CORRECT_FROM = 0.25
+
+_DECLINES = re.compile(
+    r"\b(?:cannot|can't|can not|unable|not possible|impossible|insufficient|more information|sorry|would need"
     r"|not (?:explicitly |specifically |directly )?(?:provided|available|mentioned|disclosed|stated|specified|included"
-    r"|contained)|(?:do|does|did) not (?:explicitly |specifically |directly )?(?:provide|contain|mention|include|disclose"
-    r"|specify|state|have)|don't have|no (?:specific )?(?:information|mention|data))\b",
+    r"|contained)"
+    r"|(?:do|does|did) not (?:explicitly |specifically |directly )?"
+    r"(?:provide|contain|mention|include|disclose|specify|state|have)|don't have|no (?:specific )?(?:information|mention|data))\b",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
