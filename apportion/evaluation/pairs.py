@@ -115,6 +115,6 @@ def pair_outcomes(
         )
         frame = frame.join(spent, on="question_id", how="left").join(graded, on="question_id", how="left")
     usable = (
-        frame.select(COLUMNS).drop_nulls([name for name in COLUMNS if name != "family"]).sort("question_id")
+        frame.select(*COLUMNS).drop_nulls([name for name in COLUMNS if name != "family"]).sort("question_id")
     )
     return Pairs(usable, frame.height - usable.height)

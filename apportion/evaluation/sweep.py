@@ -91,8 +91,9 @@ def sweep_policies(
     cost_model: str,
     policies: Sequence[str] = POLICIES,
     budgets: Sequence[float] = BUDGETS,
+    bought: pl.DataFrame | None = None,
 ) -> Sweep:
-    """Allocate under every policy, budget and seed from held-out predictions.
+    """Allocate under every policy, budget and seed from held-out predictions, or read what was allocated.
 
     Args:
         pairs: the questions.
@@ -100,6 +101,7 @@ def sweep_policies(
         predictions: rows of `predictions` of the pair.
         gain_model, cost_model: whose predictions to use.
         policies, budgets: what to sweep.
+        bought: rows of `selections` of the pair; with them nothing is allocated anew.
 
     Raises:
         ValueError: a question has no prediction or no features.
@@ -130,10 +132,14 @@ def sweep_policies(
         for p, policy in enumerate(policies):
             levels = budget_levels(policy, candidates, budgets)
             limits[p, s] = levels
+            if bought is not None:
+                continue
             chosen[p, s] = select(policy, candidates, levels, seed=seed)
             order = policy_order(policy, candidates, seed=seed)
             if order is not None:
                 orders[policy, seed] = order
+    if bought is not None:
+        _mark_bought(chosen, bought, policies, seeds, budgets, ids)
     return Sweep(
         pairs, tuple(policies), seeds, tuple(budgets), chosen, limits, gains, costs, orders, gain_model
     )
@@ -178,6 +184,30 @@ def selection_frames(sweep: Sweep, deep_route: str) -> Iterator[pl.DataFrame]:
                     "realised_cost": realised.gather(row),
                 }
             )
+
+
+def _mark_bought(
+    chosen: npt.NDArray[np.bool_],
+    bought: pl.DataFrame,
+    policies: Sequence[str],
+    seeds: Sequence[int],
+    budgets: Sequence[float],
+    ids: pl.DataFrame,
+) -> None:
+    """Set ``chosen`` where the table of selections has a row; rows off the axes are of another sweep."""
+    axes = (
+        ("policy", policies),
+        ("seed", seeds),
+        ("budget_fraction", budgets),
+        ("question_id", ids["question_id"]),
+    )
+    placed = bought
+    for name, values in axes:
+        axis = pl.DataFrame({name: pl.Series(list(values), dtype=bought.schema[name])}).with_row_index(
+            f"at_{name}"
+        )
+        placed = placed.join(axis, on=name)
+    chosen[tuple(placed[f"at_{name}"].to_numpy() for name, _ in axes)] = True
 
 
 def _predicted(ids: pl.DataFrame, predictions: pl.DataFrame, target: str, model: str, seed: int) -> Floats:

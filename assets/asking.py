@@ -1,0 +1,216 @@
+"""Questions of a set, and the pages that retrieval ranks for them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.corpus.placing import place
+from apportion.corpus.records import Problem
+from apportion.retrieval.tfidf import RETRIEVERS
+from assets.checks import specs
+from assets.partitions import every_batch, outcome_sets
+from assets.provenance import last_commit
+from assets.publishing import column_schema, publish
+from assets.resources import Answering, Source, Warehouse
+from assets.sources import read_source
+from warehouse.contracts import POOLS
+from warehouse.store import Store
+
+DEPTH = 20
+"""Pages kept of each ranking."""
+
+
+@dg.asset(
+    group_name="questions",
+    partitions_def=outcome_sets,
+    deps=[every_batch("filings"), every_batch("pages")],
+    check_specs=specs("questions"),
+    metadata={"dagster/column_schema": column_schema("questions")},
+    kinds={"deltalake", "polars"},
+)
+def questions(context: dg.AssetExecutionContext, warehouse: Warehouse, source: Source) -> Iterator[Any]:
+    """Questions whose filings and cited pages are in the corpus."""
+    store = warehouse.store()
+    read, arguments = read_source(store, source, "questions", context.partition_key)
+    filings = store.read("filings")
+    placed = place(read, filings)
+    kept, problems = _known_only(
+        placed.questions, filings, store, str(arguments.get("path", arguments["kind"]))
+    )
+    yield from publish(
+        context,
+        store,
+        "questions",
+        kept.with_columns(outcome_set=pl.lit(context.partition_key)),
+        {"outcome_set": context.partition_key},
+        inputs={"filings": None, "pages": None},
+        arguments={**arguments, "sha256": read.sha256},
+        problems=[*read.problems, *problems],
+    )
+
+
+def _known_only(
+    asked: pl.DataFrame, filings: pl.DataFrame, store: Store, source: str
+) -> tuple[pl.DataFrame, list[Problem]]:
+    """Questions whose filing is known and whose cited pages exist, and a line for each of the others."""
+    known = set(filings["filing_id"])
+    wanted = asked["filing_id"].drop_nulls().unique().to_list()
+    pages = set(
+        store.scan("pages")
+        .filter(pl.col("filing_id").is_in(wanted))
+        .select("filing_id", "page_number")
+        .collect()
+        .rows()
+    )
+    problems = []
+    kept = []
+    for row in asked.iter_rows(named=True):
+        cited = [(page["filing_id"], page["page_number"]) for page in row["evidence"]]
+        missing = next((page for page in cited if page[0] in wanted and page not in pages), None)
+        if row["filing_id"] is not None and row["filing_id"] not in known:
+            problems.append(
+                Problem(
+                    source,
+                    None,
+                    f"question {row['question_id']}: filing",
+                    row["filing_id"],
+                    "not in the corpus; ingest it first",
+                )
+            )
+        elif missing is not None:
+            problems.append(
+                Problem(
+                    source,
+                    None,
+                    f"question {row['question_id']}: page",
+                    f"{missing[1]} of {missing[0]}",
+                    "out of range of that filing",
+                )
+            )
+        else:
+            kept.append(row["question_id"])
+    return asked.filter(pl.col("question_id").is_in(kept)), problems
+
+
+@dg.asset(
+    group_name="questions",
+    partitions_def=outcome_sets,
+    deps=["questions", every_batch("pages")],
+    check_specs=specs("retrievals"),
+    metadata={"dagster/column_schema": column_schema("retrievals")},
+    kinds={"deltalake", "scikitlearn"},
+)
+def retrievals(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
+) -> Iterator[Any]:
+    """The first pages of each question's filing, ranked; no model is called."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    asked = set_questions(store, outcome_set)
+    if answering.pool not in POOLS:
+        raise ValueError(f"there is no pool {answering.pool!r}; pools: {', '.join(POOLS)}")
+    if answering.retriever not in RETRIEVERS:
+        raise ValueError(
+            f"there is no retriever {answering.retriever!r}; retrievers: {', '.join(RETRIEVERS)}"
+        )
+    version = corpus_version(store, outcome_set, asked, refresh=answering.refresh)
+    pages = pool_pages(store, asked, answering.pool, version)
+    index = RETRIEVERS[answering.retriever](pages)
+    scopes = [None] * asked.height if answering.pool == "corpus" else asked["filing_id"].to_list()
+    rankings = index.rank(asked["text"].to_list(), scopes, DEPTH)
+    ranked = pl.DataFrame(
+        [
+            {"question_id": question, "rank": rank, "row": page.row, "score": page.score}
+            for question, ranking in zip(asked["question_id"], rankings, strict=True)
+            for rank, page in enumerate(ranking, start=1)
+        ],
+        schema={"question_id": pl.String, "rank": pl.Int64, "row": pl.Int64, "score": pl.Float64},
+    )
+    places = index.pages.select("filing_id", "page_number")[ranked["row"].to_list()]
+    rows = pl.concat([ranked.drop("row"), places], how="horizontal").with_columns(
+        outcome_set=pl.lit(outcome_set), retriever=pl.lit(answering.retriever), pool=pl.lit(answering.pool)
+    )
+    unanswerable = asked.join(ranked, on="question_id", how="anti")["question_id"].to_list()
+    yield from publish(
+        context,
+        store,
+        "retrievals",
+        rows,
+        {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool},
+        inputs={"questions": None, "pages": version},
+        arguments={"retriever": answering.retriever, "pool": answering.pool, "depth": DEPTH},
+        problems=[
+            Problem(
+                f"set {outcome_set}",
+                None,
+                "question",
+                name,
+                "no page in its scope; it is answered without one",
+                refused=False,
+            )
+            for name in unanswerable
+        ],
+        metadata={"pages_indexed": pages.height},
+    )
+
+
+def set_questions(store: Store, outcome_set: str) -> pl.DataFrame:
+    """A set's questions.
+
+    Raises:
+        ValueError: there is no such set, or it has no question.
+    """
+    asked = store.read("questions", {"outcome_set": outcome_set})
+    if asked.is_empty():
+        known = (
+            ", ".join(store.slices("questions", "outcome_set"))
+            or "none yet; `apportion ingest` brings one in"
+        )
+        raise ValueError(f"there is no set {outcome_set!r} with questions; sets: {known}")
+    return asked
+
+
+def corpus_version(store: Store, outcome_set: str, asked: pl.DataFrame, *, refresh: bool) -> int | None:
+    """The snapshot of `pages` that a set keeps to: the one it was first answered over, unless refreshed.
+
+    A set whose questions have come to ask about filings that the snapshot lacks moves to the newest.
+    """
+    newest = store.version("pages")
+    before = None if refresh else last_commit(store, "retrievals", outcome_set)
+    pinned = None if before is None else before["inputs"].get("pages")
+    if pinned is None or pinned == newest:
+        return newest
+    wanted = asked["filing_id"].drop_nulls().unique()
+    there = (
+        store.scan("pages", version=pinned)
+        .filter(pl.col("filing_id").is_in(wanted.to_list()))
+        .select(pl.col("filing_id").n_unique())
+        .collect()
+        .item()
+    )
+    return int(pinned) if there == len(wanted) else newest
+
+
+def pool_pages(store: Store, asked: pl.DataFrame, pool: str, version: int | None) -> pl.DataFrame:
+    """The pages that retrieval searches, of one snapshot."""
+    pages = store.scan("pages", version=version).select("filing_id", "page_number", "text")
+    if pool == "filing":
+        pages = pages.filter(pl.col("filing_id").is_in(asked["filing_id"].drop_nulls().unique().to_list()))
+    elif pool == "evidence":
+        cited = asked.select(pl.col("evidence").explode()).drop_nulls().unnest("evidence").unique()
+        pages = pages.join(cited.lazy(), on=["filing_id", "page_number"], how="semi")
+    return pages.collect()
+
+
+def retrieved_pages(store: Store, outcome_set: str, ranked: pl.DataFrame) -> pl.DataFrame:
+    """The ranked pages with their text, of the snapshot that ranked them."""
+    commit = last_commit(store, "retrievals", outcome_set)
+    version = None if commit is None else commit["inputs"].get("pages")
+    wanted = ranked.select("filing_id", "page_number").unique()
+    return (
+        store.scan("pages", version=version)
+        .join(wanted.lazy(), on=["filing_id", "page_number"], how="semi")
+        .collect()
+    )

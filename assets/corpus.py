@@ -1,0 +1,57 @@
+"""Filings and their pages, a batch at a time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.corpus.placing import new_filings, place
+from assets.checks import specs
+from assets.partitions import filing_batches
+from assets.publishing import column_schema, publish
+from assets.resources import Source, Warehouse
+from assets.sources import read_source
+
+
+@dg.multi_asset(
+    name="corpus",
+    group_name="corpus",
+    partitions_def=filing_batches,
+    specs=[
+        dg.AssetSpec(
+            "filings",
+            description="Filings that the batch brought first.",
+            metadata={"dagster/column_schema": column_schema("filings")},
+            kinds={"deltalake", "polars"},
+        ),
+        dg.AssetSpec(
+            "pages",
+            deps=["filings"],
+            description="Their pages, with text.",
+            metadata={"dagster/column_schema": column_schema("pages")},
+            kinds={"deltalake", "polars"},
+        ),
+    ],
+    check_specs=[*specs("filings"), *specs("pages")],
+)
+def corpus(context: dg.AssetExecutionContext, warehouse: Warehouse, source: Source) -> Iterator[Any]:
+    """Read a batch's source once and store what is new in it."""
+    store = warehouse.store()
+    batch = context.partition_key
+    read, arguments = read_source(store, source, "filings", batch)
+    others = store.scan("filings").filter(pl.col("filing_batch") != batch).collect()
+    fresh = new_filings(place(read, others), others)
+    context.log.info(f"{fresh.filings.height} new filings of {read.filings.height}")
+    for table, rows in (("filings", fresh.filings), ("pages", fresh.pages)):
+        yield from publish(
+            context,
+            store,
+            table,
+            rows.with_columns(filing_batch=pl.lit(batch)),
+            {"filing_batch": batch},
+            inputs={},
+            arguments={**arguments, "sha256": read.sha256},
+            problems=read.problems if table == "filings" else None,
+            metadata={"known_from_other_batches": read.filings.height - fresh.filings.height},
+        )

@@ -1,0 +1,204 @@
+"""From what is known at the decision to who is escalated: features, held-out predictions, orders, selections."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.evaluation.pairs import Pairs, pair_outcomes
+from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
+from apportion.features.decision import decision_features
+from apportion.prediction.cost import COST_MODEL_IN_USE
+from apportion.prediction.crossfit import Training, crossfit
+from apportion.prediction.gain import NAME as GAIN_MODEL
+from assets.asking import retrieved_pages, set_questions
+from assets.checks import specs
+from assets.partitions import every_batch, outcome_sets
+from assets.publishing import column_schema, publish
+from assets.resources import Answering, Comparison, Warehouse
+from warehouse.contracts import TABLES
+from warehouse.store import Store
+
+
+def pair_slice(outcome_set: str, comparison: Comparison) -> dict[str, str]:
+    """The slice of one pair of routes of one set."""
+    return {"outcome_set": outcome_set, "cheap_route": comparison.cheap, "deep_route": comparison.deep}
+
+
+def with_pair(rows: pl.DataFrame, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
+    """Rows with the columns of their slice."""
+    return rows.with_columns(
+        pl.lit(value).alias(name) for name, value in pair_slice(outcome_set, comparison).items()
+    )
+
+
+def read_pairs(store: Store, outcome_set: str, comparison: Comparison) -> Pairs:
+    """The set's questions with both outcomes of the pair."""
+    quality = store.read("route_quality", {"outcome_set": outcome_set})
+    if comparison.judge is not None:
+        quality = quality.filter(pl.col("judge") == comparison.judge)
+    pairs = pair_outcomes(
+        set_questions(store, outcome_set),
+        store.read("route_outcomes", {"outcome_set": outcome_set}),
+        quality,
+        comparison.cheap,
+        comparison.deep,
+    )
+    if len(pairs) == 0:
+        raise ValueError(
+            f"set {outcome_set!r} has no question that is graded on both {comparison.cheap} and {comparison.deep}"
+        )
+    return pairs
+
+
+def training_of(pairs: Pairs, features: pl.DataFrame) -> Training:
+    """What the predictors learn from, in the order of the question ids."""
+    rows = pairs.frame.select("question_id").join(features, on="question_id", how="left").sort("question_id")
+    return Training(
+        features=rows,
+        groups=pairs.groups,
+        gain=pairs.gain,
+        input_tokens=pairs.values("deep_input_tokens"),
+        output_tokens=pairs.values("deep_output_tokens"),
+    )
+
+
+@dg.asset(
+    group_name="decisions",
+    partitions_def=outcome_sets,
+    deps=["questions", "retrievals", "route_outcomes", every_batch("pages")],
+    check_specs=specs("features"),
+    metadata={"dagster/column_schema": column_schema("features")},
+    kinds={"deltalake", "polars"},
+)
+def features(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering, comparison: Comparison
+) -> Iterator[Any]:
+    """What is known of each question when the deeper call is decided on."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    ranked = store.read(
+        "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
+    )
+    outcomes = store.read("route_outcomes", {"outcome_set": outcome_set})
+    rows = decision_features(
+        set_questions(store, outcome_set),
+        ranked,
+        retrieved_pages(store, outcome_set, ranked),
+        outcomes.filter(pl.col("route") == comparison.cheap),
+        comparison.cheap,
+        comparison.deep,
+    )
+    yield from publish(
+        context,
+        store,
+        "features",
+        with_pair(rows, outcome_set, comparison),
+        pair_slice(outcome_set, comparison),
+        inputs={"questions": None, "retrievals": None, "route_outcomes": None},
+        arguments={"retriever": answering.retriever, "pool": answering.pool},
+    )
+
+
+@dg.asset(
+    group_name="decisions",
+    partitions_def=outcome_sets,
+    deps=["features", "route_outcomes", "route_quality"],
+    check_specs=specs("predictions"),
+    metadata={"dagster/column_schema": column_schema("predictions")},
+    kinds={"deltalake", "scikitlearn"},
+)
+def predictions(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, comparison: Comparison
+) -> Iterator[Any]:
+    """Gain and cost of the deeper call, predicted by models that saw nothing of the question's filing."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    where = pair_slice(outcome_set, comparison)
+    pairs = read_pairs(store, outcome_set, comparison)
+    rows = crossfit(training_of(pairs, store.read("features", where)))
+    yield from publish(
+        context,
+        store,
+        "predictions",
+        with_pair(rows, outcome_set, comparison),
+        where,
+        inputs={"features": None, "route_outcomes": None, "route_quality": None},
+        metadata={"filings": len(set(pairs.groups)), "left_out": pairs.left_out},
+    )
+
+
+def allocate(
+    store: Store, outcome_set: str, comparison: Comparison, bought: pl.DataFrame | None = None
+) -> Sweep:
+    """Every policy at every budget from the stored predictions, or as ``bought``, rows of `selections`, has it."""
+    where = pair_slice(outcome_set, comparison)
+    return sweep_policies(
+        read_pairs(store, outcome_set, comparison),
+        store.read("features", where),
+        store.read("predictions", where),
+        gain_model=GAIN_MODEL,
+        cost_model=COST_MODEL_IN_USE,
+        budgets=comparison.budgets,
+        bought=bought,
+    )
+
+
+@dg.multi_asset(
+    name="allocation",
+    group_name="decisions",
+    partitions_def=outcome_sets,
+    specs=[
+        dg.AssetSpec(
+            "orders",
+            deps=["features", "predictions", "route_outcomes", "route_quality"],
+            description="The order in which each greedy policy offers the budget.",
+            metadata={"dagster/column_schema": column_schema("orders")},
+            kinds={"deltalake", "numpy"},
+        ),
+        dg.AssetSpec(
+            "selections",
+            deps=["orders"],
+            description="The calls that each policy bought at each budget.",
+            metadata={"dagster/column_schema": column_schema("selections")},
+            kinds={"deltalake", "numpy"},
+        ),
+    ],
+    check_specs=[*specs("orders"), *specs("selections")],
+)
+def allocation(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, comparison: Comparison
+) -> Iterator[Any]:
+    """Who is escalated, by every policy at every budget under every seed."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    sweep = allocate(store, outcome_set, comparison)
+    for table, frames in (
+        ("orders", order_frames(sweep)),
+        ("selections", selection_frames(sweep, comparison.deep)),
+    ):
+        rows = pl.concat(
+            [TABLES[table].empty().drop(*pair_slice(outcome_set, comparison)), *frames],
+            how="vertical_relaxed",
+        )
+        yield from publish(
+            context,
+            store,
+            table,
+            with_pair(rows, outcome_set, comparison),
+            pair_slice(outcome_set, comparison),
+            inputs={"features": None, "predictions": None, "route_outcomes": None, "route_quality": None},
+            arguments={
+                "budgets": list(comparison.budgets),
+                "gain_model": GAIN_MODEL,
+                "cost_model": COST_MODEL_IN_USE,
+            },
+        )
+
+
+def read_sweep(store: Store, outcome_set: str, comparison: Comparison) -> Sweep:
+    """The sweep as the table `selections` has it."""
+    return allocate(
+        store, outcome_set, comparison, store.read("selections", pair_slice(outcome_set, comparison))
+    )

@@ -1,0 +1,251 @@
+"""Answers, grades and the quality they add up to. What calls a model stands here and nowhere else."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.judging.quality import route_quality as quality_of
+from apportion.judging.sessions import judgement_rows, plan_passes, plan_sessions
+from apportion.llm.accounts import Budget
+from apportion.llm.gateway import Expected, Gateway
+from apportion.llm.requests import CallResult
+from apportion.progress import track
+from apportion.routes.answering import check_routes, outcome_rows, plan_answers
+from assets.asking import retrieved_pages, set_questions
+from assets.checks import specs
+from assets.partitions import every_batch, outcome_sets
+from assets.publishing import column_schema, publish
+from assets.resources import READER, Answering, Warehouse
+from warehouse.contracts import TABLES
+from warehouse.store import Store
+
+
+def gateway(context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering) -> Gateway:
+    """The gateway of one run; a cap is shared by all that the run calls."""
+    capped = answering.max_tokens is not None or answering.max_usd is not None
+    budget = (
+        Budget(f"run:{context.run_id}", tokens=answering.max_tokens, usd=answering.max_usd)
+        if capped
+        else None
+    )
+    return Gateway(
+        warehouse.ledger_path(),
+        max_concurrency=answering.concurrency,
+        api_base=answering.api_base,
+        budget=budget,
+    )
+
+
+def call_models(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    answering: Answering,
+    planned: Sequence[Any],
+    label: str,
+) -> list[CallResult]:
+    """Send planned calls, if they may be sent: anything that could cost money needs a cap or consent.
+
+    Raises:
+        ValueError: calls could cost money and nobody agreed to it.
+    """
+    calls = [(plan.request, plan.purpose) for plan in planned]
+    with_gateway = gateway(context, warehouse, answering)
+    try:
+        expected = with_gateway.expected(calls)
+        context.log.info(f"{label}: {describe(expected)}")
+        capped = answering.max_tokens is not None or answering.max_usd is not None
+        if expected.to_send and expected.needs_consent and not capped and not answering.consent:
+            raise ValueError(
+                f"{label} would send {describe(expected)}; "
+                "set a cap with --max-tokens or --max-usd, or agree with --yes"
+            )
+        with track(label, len(calls)) as advance:
+            return with_gateway.complete_many(calls, progress=_progress(advance))
+    finally:
+        with_gateway.close()
+
+
+def _progress(advance: Callable[[int], None]) -> Callable[[int, int, CallResult], None]:
+    return lambda done, total, result: advance(done)
+
+
+def describe(expected: Expected) -> str:
+    """An expectation in words."""
+    money = "an unknown price" if expected.usd is None else f"about ${expected.usd:.4f}"
+    return (
+        f"{expected.to_send} calls ({expected.held} more are in the ledger), "
+        f"about {expected.input_tokens + expected.output_tokens:,} tokens, {money}"
+    )
+
+
+def generator_model(store: Store, outcome_set: str, asked_for: str | None) -> str:
+    """The one model that answers a set.
+
+    Raises:
+        ValueError: another model than the one that answered it before was asked for.
+    """
+    before = store.read("route_outcomes", {"outcome_set": outcome_set})["model"].unique().sort().to_list()
+    if not before:
+        return asked_for or READER
+    if asked_for is not None and [asked_for] != before:
+        raise ValueError(
+            f"set {outcome_set!r} is answered by {', '.join(before)}; "
+            f"answer with {asked_for} under another name (--set NAME)"
+        )
+    return str(before[0])
+
+
+@dg.asset(
+    group_name="outcomes",
+    partitions_def=outcome_sets,
+    deps=["questions", "retrievals", every_batch("pages")],
+    check_specs=specs("route_outcomes"),
+    metadata={"dagster/column_schema": column_schema("route_outcomes")},
+    kinds={"deltalake", "litellm"},
+)
+def route_outcomes(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
+) -> Iterator[Any]:
+    """Every question answered on every route asked for; answers of other routes stay."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    asked = set_questions(store, outcome_set)
+    routes = check_routes(answering.routes)
+    model = generator_model(store, outcome_set, answering.model)
+    ranked = store.read(
+        "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
+    )
+    planned = plan_answers(asked, ranked, retrieved_pages(store, outcome_set, ranked), routes, model)
+    results = call_models(context, warehouse, answering, planned, f"answering {outcome_set}")
+    rows = pl.DataFrame(
+        outcome_rows(planned, results), schema=TABLES["route_outcomes"].schema, infer_schema_length=None
+    )
+    others = store.read("route_outcomes", {"outcome_set": outcome_set}).filter(~pl.col("route").is_in(routes))
+    left_out = sum(result.status == "left_out" for result in results)
+    yield from publish(
+        context,
+        store,
+        "route_outcomes",
+        pl.concat([rows, others]),
+        {"outcome_set": outcome_set},
+        inputs={"questions": None, "retrievals": None, "pages": None},
+        arguments={
+            "routes": list(routes),
+            "model": model,
+            "retriever": answering.retriever,
+            "pool": answering.pool,
+        },
+        metadata={"model_calls": _sent(results), "left_out_for_budget": left_out, **_statuses(results)},
+    )
+
+
+@dg.asset(
+    group_name="outcomes",
+    partitions_def=outcome_sets,
+    deps=["questions", "route_outcomes"],
+    check_specs=specs("judgements"),
+    metadata={"dagster/column_schema": column_schema("judgements")},
+    kinds={"deltalake", "litellm"},
+)
+def judgements(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
+) -> Iterator[Any]:
+    """Route-blind joint grades, three passes a session."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    asked = set_questions(store, outcome_set)
+    outcomes = store.read("route_outcomes", {"outcome_set": outcome_set})
+    where = {"outcome_set": outcome_set, "judge": answering.judge}
+    earlier = store.read("judgements", where)["session"].unique().sort().to_list()
+    routes = outcomes["route"].unique().sort().to_list()
+    planned = [
+        plan
+        for session in plan_sessions(earlier, routes)
+        for plan in plan_passes(asked, outcomes, session, answering.judge)
+    ]
+    results = call_models(context, warehouse, answering, planned, f"judging {outcome_set}")
+    yield from publish(
+        context,
+        store,
+        "judgements",
+        pl.DataFrame(
+            judgement_rows(planned, results, answering.judge),
+            schema=TABLES["judgements"].schema,
+            infer_schema_length=None,
+        ),
+        where,
+        inputs={"questions": None, "route_outcomes": None},
+        arguments={"judge": answering.judge},
+        metadata={"model_calls": _sent(results), **_statuses(results)},
+    )
+
+
+@dg.asset(
+    group_name="outcomes",
+    partitions_def=outcome_sets,
+    deps=["questions", "route_outcomes", "judgements"],
+    check_specs=specs("route_quality"),
+    metadata={"dagster/column_schema": column_schema("route_quality")},
+    kinds={"deltalake", "polars"},
+)
+def route_quality(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
+) -> Iterator[Any]:
+    """Mean grade, majority correctness and the deterministic diagnostics of every answer."""
+    store = warehouse.store()
+    where = {"outcome_set": context.partition_key, "judge": answering.judge}
+    rows = quality_of(
+        store.read("judgements", where),
+        store.read("route_outcomes", {"outcome_set": context.partition_key}),
+        set_questions(store, context.partition_key),
+    )
+    yield from publish(
+        context,
+        store,
+        "route_quality",
+        rows,
+        where,
+        inputs={"questions": None, "route_outcomes": None, "judgements": None},
+        arguments={"judge": answering.judge},
+    )
+
+
+@dg.asset(
+    group_name="outcomes",
+    partitions_def=outcome_sets,
+    deps=["route_outcomes", "judgements"],
+    check_specs=specs("calls"),
+    metadata={"dagster/column_schema": column_schema("calls")},
+    kinds={"deltalake", "sqlite"},
+)
+def calls(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[Any]:
+    """The ledger's calls made first for this set, as a table."""
+    from apportion.llm.ledger import Ledger
+
+    ledger = Ledger(warehouse.ledger_path())
+    try:
+        rows = ledger.calls_rows(context.partition_key)
+    finally:
+        ledger.close()
+    yield from publish(
+        context,
+        warehouse.store(),
+        "calls",
+        pl.DataFrame(rows, schema=TABLES["calls"].schema, infer_schema_length=None),
+        {"outcome_set": context.partition_key},
+        inputs={},
+    )
+
+
+def _sent(results: Sequence[CallResult]) -> int:
+    return sum(not result.served and result.status != "left_out" for result in results)
+
+
+def _statuses(results: Sequence[CallResult]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for result in results:
+        if result.status != "ok":
+            counts[f"status_{result.status}"] = counts.get(f"status_{result.status}", 0) + 1
+    return counts

@@ -1,0 +1,74 @@
+"""What made a slice of a table: run, code, versions, arguments and input versions, kept as commit metadata."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+from warehouse.paths import PROJECT_ROOT
+from warehouse.store import Store
+
+PACKAGES = ("apportion", "dagster", "deltalake", "duckdb", "litellm", "numpy", "polars", "scikit-learn")
+
+
+@lru_cache(maxsize=1)
+def code_state() -> tuple[str | None, bool | None]:
+    """The checkout's commit and whether it was changed since; unknown outside a checkout."""
+    try:
+        head = _git("rev-parse", "HEAD")
+        return head, bool(_git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(  # noqa: S603 - fixed program and arguments
+        ("git", "-C", str(PROJECT_ROOT), *arguments),  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    return done.stdout.strip()
+
+
+@lru_cache(maxsize=1)
+def package_versions() -> dict[str, str]:
+    """Versions of the packages whose results could differ between releases."""
+    return {name: version(name) for name in PACKAGES}
+
+
+def provenance(
+    store: Store,
+    run_id: str,
+    partition: str | None,
+    inputs: Mapping[str, int | None],
+    arguments: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The metadata of one commit.
+
+    Args:
+        store: where the tables are.
+        run_id: Dagster's run.
+        partition: the batch or set.
+        inputs: tables read, with the version where it was fixed; None stands for the current one.
+        arguments: settings that the rows depend on.
+    """
+    commit, dirty = code_state()
+    return {
+        "asset_partition": partition,
+        "run_id": run_id,
+        "commit": commit,
+        "dirty": dirty,
+        "versions": package_versions(),
+        "arguments": dict(arguments),
+        "inputs": {name: store.version(name) if fixed is None else fixed for name, fixed in inputs.items()},
+    }
+
+
+def last_commit(store: Store, table: str, partition: str) -> dict[str, Any] | None:
+    """The newest commit that wrote this partition of a table."""
+    return next((entry for entry in store.history(table) if entry.get("asset_partition") == partition), None)

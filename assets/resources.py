@@ -1,0 +1,83 @@
+"""What assets are given: the warehouse, and the settings of the work at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from apportion.evaluation.sweep import BUDGETS
+from warehouse.paths import local_root, warehouse_root
+from warehouse.store import Store
+
+READER = "embedded/reader"
+JUDGE = "embedded/judge"
+ROUTES = ["direct", "top1", "top2", "top5"]
+
+
+class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """The tables and the local files beside them."""
+
+    root: str | None = None
+
+    def store(self) -> Store:
+        """The Delta tables."""
+        return Store(self.root or warehouse_root())
+
+    def ledger_path(self) -> Path:
+        """The call ledger; a local file, also where the tables lie in an object store."""
+        folder = Path(self.root) if self.root and "://" not in self.root else local_root()
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / "ledger.sqlite"
+
+
+class Source(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where a batch of filings and its questions come from.
+
+    Without a path, a batch is read again from where it came before; ``sample`` needs none.
+    """
+
+    path: str | None = None
+    kind: str | None = None
+
+
+class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """How questions are answered and graded.
+
+    ``model`` and ``judge`` are LiteLLM names; without one, a set keeps to the model it was answered by, and a new set
+    is answered by the embedded reader. Spending on a model that has a price, or an unknown one, needs a cap
+    (``max_tokens``, ``max_usd``) or consent (``consent``).
+    """
+
+    model: str | None = None
+    judge: str = JUDGE
+    routes: list[str] = ROUTES
+    retriever: str = "tfidf"
+    pool: str = "filing"
+    refresh: bool = False
+    max_tokens: int | None = None
+    max_usd: float | None = None
+    consent: bool = False
+    api_base: str | None = None
+    concurrency: int = 16
+
+
+class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """What is compared: a pair of routes, one judge's grades, the budgets."""
+
+    cheap: str = "top1"
+    deep: str = "top5"
+    judge: str | None = None
+    budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
+
+
+def defaults() -> dict[str, Any]:
+    """The resources with their defaults."""
+    return {
+        "warehouse": Warehouse(root=os.environ.get("APPORTION_WAREHOUSE") and warehouse_root()),
+        "source": Source(),
+        "answering": Answering(),
+        "comparison": Comparison(),
+    }

@@ -1,0 +1,32 @@
+"""Everything Dagster sees of the project."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.asking import questions, retrievals
+from assets.corpus import corpus
+from assets.decisions import allocation, features, predictions
+from assets.outcomes import calls, judgements, route_outcomes, route_quality
+from assets.published import published
+from assets.resources import defaults
+from orchestration.jobs import jobs
+
+defs = dg.Definitions(
+    assets=[
+        corpus,
+        questions,
+        retrievals,
+        route_outcomes,
+        judgements,
+        route_quality,
+        calls,
+        features,
+        predictions,
+        allocation,
+        *published,
+    ],
+    resources=defaults(),
+    jobs=jobs,
+    executor=dg.in_process_executor,
+)

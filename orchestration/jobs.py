@@ -1,0 +1,49 @@
+"""Jobs: the stages that a command, a schedule or a person in the UI runs."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+CORPUS = ("filings", "pages")
+RETRIEVAL = ("retrievals",)
+ANSWERS = ("route_outcomes", "judgements", "route_quality", "calls")
+DECISIONS = ("features", "predictions", "orders", "selections")
+PUBLISHED = (
+    "route_summary",
+    "policy_summary",
+    "policy_comparison",
+    "selection_overlap",
+    "frontier",
+    "prediction_quality",
+    "family_summary",
+    "cost_summary",
+    "cost_quartiles",
+    "question_audit",
+)
+
+ingest_filings = dg.define_asset_job(
+    "ingest_filings", dg.AssetSelection.assets(*CORPUS), description="A batch of filings and their pages."
+)
+ingest_questions = dg.define_asset_job(
+    "ingest_questions", dg.AssetSelection.assets("questions"), description="The questions of a set."
+)
+answer = dg.define_asset_job(
+    "answer",
+    dg.AssetSelection.assets(*RETRIEVAL, *ANSWERS),
+    description="Retrieve, answer on every route, judge. Calls models.",
+)
+evaluate = dg.define_asset_job(
+    "evaluate",
+    dg.AssetSelection.assets(*DECISIONS, *PUBLISHED),
+    description="Predict, allocate and publish from logged outcomes. No model is called.",
+)
+publish = dg.define_asset_job(
+    "publish", dg.AssetSelection.assets(*PUBLISHED), description="The published tables, from what is decided."
+)
+run = dg.define_asset_job(
+    "run",
+    dg.AssetSelection.assets(*RETRIEVAL, *ANSWERS, *DECISIONS, *PUBLISHED),
+    description="The whole way from a set's questions to its published tables. Calls models.",
+)
+
+jobs = [ingest_filings, ingest_questions, answer, evaluate, publish, run]
