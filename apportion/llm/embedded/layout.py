@@ -69,11 +69,11 @@ class Row:
     header: int
     percent: bool = False
     aligned: bool = True
+    printed: str = ""
 
     def text(self) -> str:
-        """The row as a quote: label and values as numbers."""
-        shown = " ".join("-" if value is None else f"{value:,.10g}" for value in self.values)
-        return f"{self.label} {shown}".strip()
+        """The row as a quote: its label and its cells as the page prints them."""
+        return f"{self.label} {self.printed}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Header:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Page:
     """A parsed page. ``scale`` turns its money figures into whole units and is null where the page doesn't
     say."""
@@ -140,6 +140,7 @@ class _Reader:
         self.heading = ""
         self.cells: list[float | str | None] = []  # _BLANK for a blank line, which may be an empty cell
         self.percent = False
+        self.printed: list[str] = []
         self.open_row: str | None = None
         self.years: list[int] = []  # of a header being read
         self.header_text: list[str] = []
@@ -214,7 +215,8 @@ class _Reader:
     def _add_cells(self, line: str) -> None:
         if self.open_row is None:
             self.open_row = " ".join(self.label)
-            self.label, self.percent = [], False
+            self.label, self.percent, self.printed = [], False, []
+        self.printed.append(line)
         for match in _CELL.finditer(line):
             if match["dash"]:
                 self.cells.append(None)
@@ -232,11 +234,12 @@ class _Reader:
             header = len(self.headers) - 1
             columns = len(self.headers[header].years) if header >= 0 else 0
             values, aligned = _align(cells, columns)
+            printed = " ".join(" ".join(self.printed).split())
             if columns and len(values) == 2 * columns and not self.percent:
                 # A total that the page prints without a label follows the row above it.
-                self.rows.append(Row(label, self.heading, values[:columns], header))
+                self.rows.append(Row(label, self.heading, values[:columns], header, printed=printed))
                 label, values = "", values[columns:]
-            self.rows.append(Row(label, self.heading, values, header, self.percent, aligned))
+            self.rows.append(Row(label, self.heading, values, header, self.percent, aligned, printed))
 
 
 def _align(cells: list[float | str | None], columns: int) -> tuple[tuple[float | None, ...], bool]:

@@ -15,6 +15,7 @@ Reply = tuple[str, float, list[str]]
 
 MINIMUM = 0.3
 WORDS = 70
+CHARACTERS = 500
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z(•\"“])")
 _CAUSE_ASKED = re.compile(r"\bwhy\b|\bdrove\b|\bdrivers?\b|\bcaused?\b|\breasons?\b|\bexplain", re.IGNORECASE)
 _CAUSE = re.compile(
@@ -53,7 +54,7 @@ def best_passage(question: str, pages: Sequence[Page]) -> Reply | None:
     chosen = [best]
     if len(scored) > 1 and scored[1][0] < 0.75 * near and scored[1][2] != best:
         chosen.append(scored[1][2])
-    answer = " ".join(" ".join(chosen).split()[:WORDS])
+    answer = " ".join(" ".join(chosen).split()[:WORDS])[:CHARACTERS]
     if _YES_NO.match(question):
         answer = f"{'No' if _NEGATIVE.search(best) else 'Yes'}. {answer}"
     return answer, round(min(0.5, 0.25 + 0.25 * -near), 3), chosen

@@ -12,7 +12,10 @@ from apportion.llm.embedded.computing import ABSTAINS, compute
 from apportion.llm.embedded.layout import parse_page
 from apportion.llm.embedded.passages import best_passage
 from apportion.llm.fences import Fenced, parse
+from apportion.tokens import count_tokens
 
+# The reply must fit the output limit of an answering call: cut JSON is no answer.
+REPLY_TOKENS = 300
 _PROPER = re.compile(
     r"\b(?!FY|USD|What\b|How\b|Is\b|Are\b|Does\b|Did\b|Answer\b|Round\b|Based\b|The\b)[A-Z0-9][\w&.-]*[A-Za-z][\w&-]*"
 )
@@ -24,7 +27,7 @@ def answer_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
     question = next((fenced.text for fenced in reversed(fences) if fenced.tag == "question"), "")
     pages = _own_pages(question, [fenced for fenced in fences if fenced.tag == "page"])
     answer, confidence, quotes = read(question, pages)
-    return json.dumps({"answer": answer, "confidence": confidence, "quotes": quotes}, ensure_ascii=False)
+    return _reply(answer, confidence, quotes)
 
 
 def read(question: str, pages: Sequence[str]) -> tuple[str, float, list[str]]:
@@ -55,3 +58,16 @@ def _own_pages(question: str, pages: Sequence[Fenced]) -> list[str]:
     best = max(score.values())
     kept = {filing for filing in filings if score[filing] == best} if best else {filings[0]}
     return [page.text for page in pages if page.attributes.get("filing", "") in kept]
+
+
+def _reply(answer: str, confidence: float, quotes: Sequence[str]) -> str:
+    """The reply as JSON of at most :data:`REPLY_TOKENS`: quotes go first, the last one first, then words."""
+    kept = list(quotes)
+    while True:
+        text = json.dumps({"answer": answer, "confidence": confidence, "quotes": kept}, ensure_ascii=False)
+        if count_tokens(text) <= REPLY_TOKENS or not (kept or answer):
+            return text
+        if kept:
+            kept.pop()
+        else:
+            answer = answer[: len(answer) // 2]

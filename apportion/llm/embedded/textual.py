@@ -27,17 +27,6 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = 0.3
-CORRECT_FROM = 0.25
-
-_DECLINES = re.compile(
-    r"\b(?:cannot|can't|can not|unable|not possible|impossible|insufficient|more information|sorry|would need"
-    r"|not (?:explicitly |specifically |directly )?(?:provided|available|mentioned|disclosed|stated|specified|included"
-    r"|contained)"
-    r"|(?:do|does|did) not (?:explicitly |specifically |directly )?"
-    r"(?:provide|contain|mention|include|disclose|specify|state|have)|don't have|no (?:specific )?(?:information|mention|data))\b",
-    re.IGNORECASE,
-)
-_CONCLUSION = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 _EMPTY = frozenset(
     "of in to and or for on by with is are was were be been as at from that this it its their which has have had not"
     " no yes than into due also during year fiscal fy company s mainly primarily based did does do how what there"
