@@ -26,7 +26,7 @@ _DECLINES = re.compile(
     r"|don't have|no (?:specific )?(?:information|mention|data))\b",
     re.IGNORECASE,
 )
-_CONCLUSION = 0.3
+_CONCLUSION = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 _EMPTY = frozenset(
     "of in to and or for on by with is are was were be been as at from that this it its their which has have had not"
     " no yes than into due also during year fiscal fy company s mainly primarily based did does do how what there"
