@@ -11,9 +11,14 @@ from importlib import import_module
 from types import ModuleType
 
 
-def kernels() -> ModuleType | None:
-    """Return the module of compiled kernels, or None where numba is missing or switched off."""
-    return _load() if os.environ.get("APPORTION_COMPILED", "1") != "0" else None
+def kernels(large: bool) -> ModuleType | None:
+    """Return the compiled kernels where the work is `large` or they are loaded already, else None.
+
+    None too where numba is missing or switched off.
+    """
+    if os.environ.get("APPORTION_COMPILED", "1") == "0" or not (large or _load.cache_info().currsize):
+        return None
+    return _load()
 
 
 @cache

@@ -61,7 +61,8 @@ def best_exchanges(
         Positions in `exchanges`, None if nothing beats `floor`. The bound equals the gain unless stopped short.
     """
     regret = price * exchanges.weight - exchanges.gain
-    near = np.flatnonzero(regret < price * slack - floor)
+    useful = (exchanges.weight < 0) | (exchanges.gain > 0)
+    near = np.flatnonzero(useful & (regret < price * slack - floor))
     if near.size == 0:
         return floor, None, floor
     item, weight, gain = exchanges.item[near], exchanges.weight[near], exchanges.gain[near]
@@ -77,7 +78,7 @@ def best_exchanges(
     # Best rates among the exchanges of later items: at which slack turns to gain, and excess is paid off.
     up = np.append(np.maximum.accumulate(np.where(weight > 0, rate, 0.0)[::-1])[::-1], 0.0)[start[1:]]
     down = np.append(np.minimum.accumulate(np.where(weight < 0, rate, np.inf)[::-1])[::-1], np.inf)[start[1:]]
-    compiled = kernels() if large else None
+    compiled = kernels(large)
     grow = compiled.grow_core if compiled is not None else grow_core
     best, node, ceiling, parent, made_by = grow(start, weight, gain, up, down, slack, floor, most)
     if node == -2:

@@ -55,7 +55,7 @@ def hull_steps(gains: Floats, costs: Floats) -> Steps:
     n, k = gains.shape
     if k == 1:
         return _one_arm(gains[:, 0], costs[:, 0])
-    compiled = kernels() if n * k >= _COMPILED_FROM else None
+    compiled = kernels(n * k >= _COMPILED_FROM)
     if compiled is None:
         return _plain(gains, costs)
     room = n * k

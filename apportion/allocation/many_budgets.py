@@ -78,7 +78,7 @@ def first_fit_many(order: ArrayLike, costs: ArrayLike, budgets: ArrayLike) -> Fi
     levels = whole_budgets(budgets)
     ordered = tokens[places]
     sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ordered)])
-    compiled = kernels() if places.shape[0] * levels.shape[0] >= _COMPILED_FROM else None
+    compiled = kernels(places.shape[0] * levels.shape[0] >= _COMPILED_FROM)
     runs = compiled.first_fit_runs if compiled is not None else first_fit_runs
     offsets, starts, ends = runs(ordered, sums, levels)
     running = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sums[ends] - sums[starts])])

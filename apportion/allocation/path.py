@@ -100,8 +100,11 @@ class Path:
         spent = np.concatenate([[0.0], self.spend])[taken]
         unended = taken < len(self)
         following = np.where(unended, taken, 0)
-        share = np.divide(levels - spent, self.cost[following], out=np.zeros(levels.shape), where=unended)
-        return gain + share * self.gained[following]
+        share: Floats = np.divide(
+            levels - spent, self.cost[following], out=np.zeros(levels.shape), where=unended
+        )
+        gain += share * self.gained[following]
+        return gain
 
     def price_at(self, budgets: ArrayLike) -> Floats:
         """Return what one more unit of cost buys at each budget, shape (b,); 0 where the path has ended."""

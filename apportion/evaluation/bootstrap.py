@@ -88,7 +88,7 @@ def draw_counts(groups: int, resamples: int, seed: int) -> Iterator[Floats]:
     """
     rng = np.random.default_rng(seed)
     rows = max(1, _BLOCK // max(groups, 1))
-    compiled = kernels() if groups * resamples >= _COMPILED_FROM else None
+    compiled = kernels(groups * resamples >= _COMPILED_FROM)
     for start in range(0, resamples, rows):
         block = min(rows, resamples - start)
         drawn = rng.integers(0, groups, size=(block, groups), dtype=np.uint32)

@@ -50,7 +50,7 @@ def path_replicates(
     counts = np.ascontiguousarray(np.concatenate(drawn).T)
     shares = (sizes @ counts) / sizes.sum()
     found = np.zeros((resamples, levels.shape[0]))
-    compiled = kernels() if len(path) * resamples >= _COMPILED_FROM else None
+    compiled = kernels(len(path) * resamples >= _COMPILED_FROM)
     stream = compiled.stream_weights if compiled is not None else stream_weights
     step_groups = codes.astype(np.int32)[path.item]
     stream(step_groups, path.cost, path.gained, counts, levels * shares[:, None], _BLOCK, found)

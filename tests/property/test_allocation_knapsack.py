@@ -37,7 +37,8 @@ def test_optimal_among_all_subsets(problem, compiled):
     subsets = np.array(list(product([0, 1], repeat=len(gains))))
     best = (subsets @ gains)[subsets @ weights <= budget // unit].max()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core, "_COMPILED_FROM", 0 if compiled else 10**9)
+        patch.setattr(core, "_COMPILED_FROM", 0)
+        patch.setenv("APPORTION_COMPILED", "1" if compiled else "0")
         got = knapsack(gains, costs, budget, unit=unit)
     assert got.chosen @ weights <= budget // unit
     assert got.gain == pytest.approx(best, abs=1e-12)

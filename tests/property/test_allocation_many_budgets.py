@@ -25,7 +25,8 @@ def problems(draw):
 def test_equals_one_budget_at_a_time(problem, compiled):
     order, costs, budgets = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(many_budgets, "_COMPILED_FROM", 0 if compiled else 10**12)
+        patch.setattr(many_budgets, "_COMPILED_FROM", 0)
+        patch.setenv("APPORTION_COMPILED", "1" if compiled else "0")
         got = first_fit_many(order, costs, budgets)
     expected = first_fit(order, costs, budgets)
     np.testing.assert_array_equal(got.chosen(len(costs)), expected)
@@ -43,8 +44,9 @@ def test_compiled_runs_are_the_plain_ones(monkeypatch):
     costs = rng.integers(0, 4000, 5000)
     order, budgets = rng.permutation(5000), rng.integers(0, costs.sum(), 50)
     built = []
-    for threshold in (0, 10**12):
-        monkeypatch.setattr(many_budgets, "_COMPILED_FROM", threshold)
+    for switch in ("1", "0"):
+        monkeypatch.setattr(many_budgets, "_COMPILED_FROM", 0)
+        monkeypatch.setenv("APPORTION_COMPILED", switch)
         built.append(first_fit_many(order, costs, budgets))
     for name in ("offsets", "starts", "ends", "spend"):
         np.testing.assert_array_equal(getattr(built[0], name), getattr(built[1], name))

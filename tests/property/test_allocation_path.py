@@ -45,7 +45,8 @@ def linear_optimum(gains, costs, budget):
 def test_equals_the_linear_programme_along_the_path(problem, compiled):
     gains, costs = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hulls, "_COMPILED_FROM", 0 if compiled else 10**9)
+        patch.setattr(hulls, "_COMPILED_FROM", 0)
+        patch.setenv("APPORTION_COMPILED", "1" if compiled else "0")
         path = allocation_path(gains, costs)
     corners = np.unique(np.concatenate([[0.0], path.spend]))
     budgets = np.concatenate([corners, corners[:-1] + np.diff(corners) / 3, [corners[-1] + 7]])
@@ -109,9 +110,10 @@ def test_row_order_changes_nothing(problem, shuffler, share):
 def test_compiled_hulls_are_the_plain_ones(problem):
     gains, costs = problem
     built = []
-    for threshold in (0, 10**9):
+    for switch in ("1", "0"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(hulls, "_COMPILED_FROM", threshold)
+            patch.setattr(hulls, "_COMPILED_FROM", 0)
+            patch.setenv("APPORTION_COMPILED", switch)
             built.append(hulls.hull_steps(gains, costs))
     for name in ("item", "arm", "gain", "cost", "slope"):
         np.testing.assert_array_equal(getattr(built[0], name), getattr(built[1], name))

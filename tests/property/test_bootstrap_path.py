@@ -37,7 +37,8 @@ def test_replicates_are_paths_of_resampled_rows(n, k, groups, seed, compiled, we
     path = allocation_path(gains, costs, weights=weights)
     budgets = np.linspace(0, path.spend[-1] * 1.1 if len(path) else 1, 9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap_path, "_COMPILED_FROM", 0 if compiled else 10**12)
+        patch.setattr(bootstrap_path, "_COMPILED_FROM", 0)
+        patch.setenv("APPORTION_COMPILED", "1" if compiled else "0")
         patch.setattr(bootstrap_path, "_BLOCK", 5)
         got = path_replicates(path, labels, budgets, resamples=6, seed=seed)
     names = np.unique(labels)
@@ -54,8 +55,9 @@ def test_compiled_and_plain_agree_to_the_bit(monkeypatch):
     path = allocation_path(gains, costs)
     budgets = np.linspace(0, path.spend[-1], 40)
     built = []
-    for threshold in (0, 10**12):
-        monkeypatch.setattr(bootstrap_path, "_COMPILED_FROM", threshold)
+    for switch in ("1", "0"):
+        monkeypatch.setattr(bootstrap_path, "_COMPILED_FROM", 0)
+        monkeypatch.setenv("APPORTION_COMPILED", switch)
         built.append(path_replicates(path, labels, budgets, resamples=30, seed=1))
     np.testing.assert_array_equal(built[0], built[1])
 
