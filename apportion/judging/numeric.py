@@ -41,6 +41,7 @@ _YEAR_BEFORE = re.compile(
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?: \d{1,2},)?)\s?'?$",
     re.IGNORECASE,
 )
+_FORM = re.compile(r"(?:10|8|20|6)-?[KQF]\b")
 _DAY_BEFORE = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\s$", re.I
 )
@@ -87,7 +88,7 @@ def figures(text: str) -> list[Figure]:
     found = []
     for match in _FIGURE.finditer(text):
         figure = _figure(match)
-        if not _is_date_part(text, match, figure):
+        if not _is_name(text, match, figure):
             found.append(figure)
     return found
 
@@ -238,7 +239,10 @@ def _figure(match: re.Match[str]) -> Figure:
     )
 
 
-def _is_date_part(text: str, match: re.Match[str], figure: Figure) -> bool:
+def _is_name(text: str, match: re.Match[str], figure: Figure) -> bool:
+    """Whether the number is part of a date or of a form's name."""
+    if _FORM.match(text, match.start("number")):
+        return True
     if figure.percent or figure.scale or figure.currency:
         return False
     before = text[max(0, match.start("number") - 24) : match.start("number")]

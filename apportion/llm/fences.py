@@ -19,7 +19,7 @@ _FENCE = re.compile(
     rf'<(?P<tag>{_TAG})(?P<attributes>(?: {_TAG}="[^"<>\n\r]*")*)>\n(?P<body>[^<]*)\n</(?P=tag)>'
 )
 _ATTRIBUTE = re.compile(rf'({_TAG})="([^"]*)"')
-_LINE_BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_LINE_BREAKS = re.compile(r"[\n\r]")
 
 
 @dataclass(frozen=True, slots=True)

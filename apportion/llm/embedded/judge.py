@@ -6,6 +6,7 @@ Each candidate is graded by itself against the reference, so neither its label n
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,12 @@ from apportion.judging.numeric import numeric_agreement
 from apportion.llm.embedded.textual import CORRECT_FROM, resemblance
 from apportion.llm.fences import parse
 from apportion.routes.prompts import is_abstention
+
+# What an answer says of its own grade is neither a figure nor a word of it.
+_OWN_GRADE = re.compile(
+    r"\b(?:in)?correct\b\W{0,3}(?:with\s+)?(?:an?\s+)?score\W{0,3}(?:of\s+)?\d+(?:\.\d+)?(?:\s*/\s*\d+)?",
+    re.IGNORECASE,
+)
 
 
 def grade_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -35,6 +42,7 @@ def grade(question: str, reference: str, answer: str) -> tuple[bool, float]:
     A reference that is one figure is settled by that figure. A figure that agrees in only one of two possible
     units counts as correct with a score of 0.75. An abstention is not correct and scores 0.
     """
+    answer = _OWN_GRADE.sub(" ", answer)
     if is_abstention(answer):
         return False, 0.0
     verdict = numeric_agreement(answer, reference, question)
