@@ -17,7 +17,8 @@ from apportion.routes.prompts import is_abstention
 
 # What an answer says of its own grade is neither a figure nor a word of it.
 _OWN_GRADE = re.compile(
-    r"\b(?:in)?correct\b\W{0,3}(?:with\s+)?(?:an?\s+)?score\W{0,3}(?:of\s+)?\d+(?:\.\d+)?(?:\s*/\s*\d+)?",
+    r"\{[^{}]*\bscore\b[^{}]*\}"
+    r"|\b(?:in)?correct\b\W{0,3}(?:with\s+)?(?:an?\s+)?score\W{0,3}(?:of\s+)?\d+(?:\.\d+)?(?:\s*/\s*\d+)?",
     re.IGNORECASE,
 )
 

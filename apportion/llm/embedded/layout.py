@@ -168,12 +168,12 @@ class _Reader:
             self._close_header()
             self._add_cells(line)
             return
-        trailing = _TRAILING.match(line)
         self._close_row()
         self._close_header()
-        if trailing and not _RUNS_ON.search(trailing["label"]) and (self.headers or "," in trailing["cells"]):
-            self._start_label(trailing["label"])
-            self._add_cells(trailing["cells"])
+        label, cells = _split(line)
+        if cells and (self.headers or "," in cells):
+            self._start_label(label)
+            self._add_cells(cells)
             return
         self._start_label(line)
 
@@ -259,6 +259,20 @@ def _align(cells: list[float | str | None], columns: int) -> tuple[tuple[float |
     return tuple(shown), False
 
 
+def _split(line: str) -> tuple[str, str]:
+    """A line's label and the cells that follow it; no cells where its numbers belong to its words."""
+    found = _TRAILING.match(line)
+    if found is None:
+        return line, ""
+    label, cells = found["label"], found["cells"]
+    if label.count("(") > label.count(")"):  # "(Note 4) 4.42 3.78": the 4 belongs to the label
+        end = line.find(")", len(label)) + 1
+        label, cells = line[:end], line[end:].strip()
+        if not end or not _VALUES.match(cells):
+            return line, ""
+    return (line, "") if _RUNS_ON.search(label) else (label, cells)
+
+
 def _expects_no_more(reader: _Reader) -> bool:
     shown = [cell for cell in reader.cells if not isinstance(cell, str)]
     return bool(reader.headers) and len(shown) >= len(reader.headers[-1].years)
@@ -276,7 +290,9 @@ def _continues(previous: str, line: str) -> bool:
 
 
 def _is_page_number(line: str, open_row: str | None, label: list[str]) -> bool:
-    return open_row is None and not label and re.fullmatch(r"\d{1,3}", line) is not None
+    if open_row is not None or not re.fullmatch(r"\d{1,3}", line):
+        return False
+    return not label or label[-1].endswith((".", ";"))
 
 
 def squash(label: str) -> str:
