@@ -54,7 +54,8 @@ def provenance(
         store: where the tables are.
         run_id: Dagster's run.
         partition: the batch or set.
-        inputs: tables read, with the version where it was fixed; None stands for the current one.
+        inputs: tables read, with the version where it was fixed; None stands for the current one, which is that
+            of the partition's own last commit where the table is written by partition.
         arguments: settings that the rows depend on.
     """
     commit, dirty = code_state()
@@ -65,8 +66,17 @@ def provenance(
         "dirty": dirty,
         "versions": package_versions(),
         "arguments": dict(arguments),
-        "inputs": {name: store.version(name) if fixed is None else fixed for name, fixed in inputs.items()},
+        "inputs": {
+            name: current_version(store, name, partition) if fixed is None else fixed
+            for name, fixed in inputs.items()
+        },
     }
+
+
+def current_version(store: Store, table: str, partition: str | None) -> int | None:
+    """The version that holds what a partition reads of a table: its own last commit, else the newest of all."""
+    own = None if partition is None else last_commit(store, table, partition)
+    return store.version(table) if own is None else int(own["version"])
 
 
 def last_commit(store: Store, table: str, partition: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from apportion.corpus.records import Problem
 from assets.checks import Finding, run_checks
-from assets.provenance import provenance
+from assets.provenance import last_commit, provenance
 from warehouse.contracts import TABLES
 from warehouse.schema import sql_type
 from warehouse.store import Slice, Store
@@ -78,7 +78,9 @@ def publish(
     # An asset without a partition key of its own (a multi-set model) has none to record.
     partition = context.partition_key if context.has_partition_key else None
     made_by = provenance(store, context.run_id, partition, inputs, arguments or {})
-    receipt = store.write_slice(table, candidate, where, made_by)
+    before = None if partition is None else last_commit(store, table, partition)
+    moved = before is not None and before.get("inputs") != made_by["inputs"]
+    receipt = store.write_slice(table, candidate, where, made_by, force=moved)
     yield dg.MaterializeResult(
         asset_key=table,
         metadata={

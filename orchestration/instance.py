@@ -82,3 +82,13 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
         )
         closed += 1
     return closed
+
+
+def run_states(instance: dg.DagsterInstance) -> dict[str, str]:
+    """The state of the newest run of each partition."""
+    states: dict[str, str] = {}
+    for run in instance.get_runs(limit=1000):
+        partition = run.tags.get("dagster/partition")
+        if partition is not None:
+            states.setdefault(partition, run.status.value.lower())
+    return states

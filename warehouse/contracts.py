@@ -198,7 +198,9 @@ OUTCOMES = (
             text("purpose", "what the call was for", values=PURPOSES),
             text("model", "LiteLLM model name"),
             text("request_hash", "hash of everything that identifies the call, with its algorithm"),
-            text("status", "how it ended", values=CALL_STATUSES),
+            text(
+                "status", "how it ended, or why it has not", values=(*CALL_STATUSES, "pending", "abandoned")
+            ),
             whole("attempts", "requests sent"),
             whole("input_tokens", "prompt tokens, cached ones included", nullable=True),
             whole("cached_input_tokens", "prompt tokens the provider served from its cache", nullable=True),

@@ -84,6 +84,8 @@ class Store:
         rows: pl.DataFrame | Iterable[pl.DataFrame],
         where: Slice,
         provenance: Mapping[str, Any] | None = None,
+        *,
+        force: bool = False,
     ) -> Receipt:
         """Replace one slice of a table.
 
@@ -92,6 +94,7 @@ class Store:
             rows: the slice's rows, in the contract's types and order: a frame, or a stream of frames.
             where: the slice: a value for every slice column of the table, or for the leading ones.
             provenance: what made the rows; goes into the commit's metadata.
+            force: commit equal rows too, so that the provenance is the new one.
 
         Returns:
             What was done. Rows equal to those that are there commit nothing.
@@ -106,7 +109,7 @@ class Store:
             _validate(table, rows, where, None)
             current = self.read(name, where)
             version = self.version(name)
-            if version is not None and current.equals(rows):
+            if version is not None and not force and current.equals(rows):
                 return Receipt(name, version, rows.height, changed=False)
             if rows.is_empty() and (version is None or current.is_empty()):
                 self._delta(table, create=True)

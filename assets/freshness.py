@@ -1,0 +1,73 @@
+"""What there is of each batch and set, and what is stale: computed from rows that have changed since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from warehouse.contracts import TABLES
+from warehouse.store import Store
+
+BY_SET = tuple(name for name, table in TABLES.items() if table.slices[0] == "outcome_set" and name != "calls")
+
+
+def batch_rows(store: Store) -> list[dict[str, Any]]:
+    """One row a filing batch."""
+    grouped = (
+        store.scan("filings")
+        .group_by("filing_batch")
+        .agg(
+            pl.len().alias("filings"),
+            pl.col("page_count").sum().alias("pages"),
+            (pl.col("status") == "failed").sum().alias("failed"),
+            (pl.col("status") == "no_text").sum().alias("no_text"),
+        )
+        .sort("filing_batch")
+        .collect()
+    )
+    return grouped.to_dicts()
+
+
+def set_rows(store: Store) -> list[dict[str, Any]]:
+    """One row an outcome set: questions, routes answered, what is published, what is stale."""
+    commits = {name: _by_partition(store, name) for name in BY_SET}
+    rows = []
+    for outcome_set in store.slices("questions", "outcome_set"):
+        outcomes = store.scan("route_outcomes", {"outcome_set": outcome_set})
+        routes = outcomes.select(pl.col("route").unique().sort()).collect()["route"].to_list()
+        failed = outcomes.filter(pl.col("status") != "ok").select(pl.len()).collect().item()
+        rows.append(
+            {
+                "outcome_set": outcome_set,
+                "questions": store.read("questions", {"outcome_set": outcome_set}).height,
+                "routes": ", ".join(routes),
+                "failed_answers": failed,
+                "published": outcome_set in commits["policy_summary"],
+                "stale": ", ".join(stale_tables(commits, outcome_set)),
+            }
+        )
+    return rows
+
+
+def stale_tables(commits: dict[str, dict[str, dict[str, Any]]], outcome_set: str) -> list[str]:
+    """Tables of a set that were computed before one of their inputs last changed."""
+    stale = []
+    for name, by_set in commits.items():
+        commit = by_set.get(outcome_set)
+        if commit is None:
+            continue
+        for table, version in commit.get("inputs", {}).items():
+            newer = commits.get(table, {}).get(outcome_set)
+            if newer is not None and version is not None and newer["version"] > version:
+                stale.append(name)
+                break
+    return stale
+
+
+def _by_partition(store: Store, table: str) -> dict[str, dict[str, Any]]:
+    """The newest commit of each set, by set."""
+    newest: dict[str, dict[str, Any]] = {}
+    for entry in store.history(table):
+        newest.setdefault(str(entry.get("asset_partition")), entry)
+    return newest

@@ -1,0 +1,216 @@
+"""The command line. Commands import what they need when they run, so that help starts at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestration.output import Format, say
+
+app = typer.Typer(
+    name="apportion",
+    help="Decides which questions over company filings deserve an expensive answer, under a token budget.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class CallError(ValueError):
+    """The command was called wrongly; exit status 2."""
+
+
+SetName = Annotated[str, typer.Option("--set", help="Name of the outcome set.")]
+Layout = Annotated[Format, typer.Option("--format", help="How tables are printed.")]
+Cheap = Annotated[str, typer.Option(help="Route already paid for.")]
+Deep = Annotated[str, typer.Option(help="Deeper call decided on.")]
+Judge = Annotated[str, typer.Option(help="Model that grades, as LiteLLM names it.")]
+Model = Annotated[str | None, typer.Option(help="Model that answers, as LiteLLM names it.")]
+Retriever = Annotated[str, typer.Option(help="Ranking method.")]
+Pool = Annotated[str, typer.Option(help="Pages searched: evidence, filing or corpus.")]
+Refresh = Annotated[bool, typer.Option("--refresh", help="Move the set to the newest corpus.")]
+MaxTokens = Annotated[int | None, typer.Option(min=0, help="Hard cap on this run's tokens.")]
+MaxUsd = Annotated[float | None, typer.Option(min=0, help="Hard cap on this run's dollars.")]
+Consent = Annotated[bool, typer.Option("--yes", help="Agree to spend without a cap.")]
+Budgets = Annotated[str | None, typer.Option(help="Budget fractions, joined by commas.")]
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Options of every command."""
+    Settings.debug = debug
+
+
+class Settings:
+    """What holds for the whole call."""
+
+    debug = False
+
+
+@app.command()
+def demo(layout: Layout = Format.table) -> None:
+    """Run the whole pipeline on the built-in sample, then print its tables and where the report is."""
+    from orchestration.commands import ingest as ingesting
+    from orchestration.commands import work
+
+    ingesting.ingest_source(None, "sample", batch="sample", outcome_set="sample")
+    work.run_set("sample", {}, layout)
+    work.report(open_it=False)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
+    kind: Annotated[str, typer.Option("--as", help="What they are: financebench.")] = "financebench",
+    batch: Annotated[str | None, typer.Option(help="Name of the filing batch; the kind by default.")] = None,
+    outcome_set: Annotated[
+        str | None, typer.Option("--set", help="Name of the set of questions; the batch's.")
+    ] = None,
+) -> None:
+    """Take in filings, and questions that come with them."""
+    from orchestration.commands import ingest as ingesting
+
+    for path in paths:
+        ingesting.ingest_source(path, kind, batch=batch or kind, outcome_set=outcome_set or batch or kind)
+
+
+@app.command()
+def run(
+    outcome_set: SetName = "sample",
+    routes: Annotated[str, typer.Option(help="Routes, joined by commas.")] = "direct,top1,top2,top5",
+    model: Model = None,
+    judge: Judge = "embedded/judge",
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    refresh: Refresh = False,
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    budgets: Budgets = None,
+    api_base: Annotated[str | None, typer.Option(help="Address of the model server.")] = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    yes: Consent = False,
+    layout: Layout = Format.table,
+) -> None:
+    """Retrieve, answer, judge, predict, allocate and publish."""
+    from orchestration.commands import work
+
+    settings: dict[str, dict[str, Any]] = {
+        "answering": {
+            "model": model,
+            "judge": judge,
+            "routes": work.names(routes),
+            "retriever": retriever,
+            "pool": pool,
+            "refresh": refresh,
+            "api_base": api_base,
+            "max_tokens": max_tokens,
+            "max_usd": max_usd,
+            "consent": yes,
+        },
+        "comparison": work.comparison(cheap, deep, judge, budgets),
+    }
+    work.run_set(outcome_set, settings, layout)
+
+
+@app.command()
+def evaluate(
+    outcome_set: SetName = "sample",
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    judge: Annotated[str | None, typer.Option(help="Whose grades, where there are several.")] = None,
+    budgets: Budgets = None,
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    layout: Layout = Format.table,
+) -> None:
+    """Predict, allocate and publish from logged outcomes alone: no model is called."""
+    from orchestration.commands import work
+
+    settings = {
+        "comparison": work.comparison(cheap, deep, judge, budgets),
+        "answering": {"retriever": retriever, "pool": pool},
+    }
+    work.evaluate_set(outcome_set, settings, layout)
+
+
+@app.command()
+def sql(
+    statement: Annotated[str, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
+    layout: Layout = Format.table,
+) -> None:
+    """Ask the tables and views, read-only."""
+    from orchestration.commands import looking
+
+    looking.sql(statement, layout)
+
+
+@app.command()
+def status(layout: Layout = Format.table) -> None:
+    """Sets and batches, what is stale, failed or running, and what was spent."""
+    from orchestration.commands import looking
+
+    looking.status(layout)
+
+
+@app.command()
+def report(
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Write the HTML report of every evaluated set."""
+    from orchestration.commands import work
+
+    work.report(open_it=open_it)
+
+
+@app.command()
+def vacuum(
+    keep: Annotated[float, typer.Option(min=0, help="Days of history to keep.")] = 7.0,
+) -> None:
+    """Drop file versions that no table needs any more."""
+    from orchestration.commands import looking
+
+    looking.vacuum(keep)
+
+
+@app.command()
+def ui(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
+) -> None:
+    """Show the asset graph, checks and runs in a browser (Dagster's UI on this project)."""
+    from orchestration.commands import webserver
+
+    webserver.serve(host, port)
+
+
+def main() -> None:
+    """Run the command line; an error is one line, and its kind is the exit status."""
+    try:
+        app(standalone_mode=True)
+    except KeyboardInterrupt:
+        say("apportion: interrupted; what was committed stays, and the same command goes on from there")
+        sys.exit(130)
+    except Exception as error:
+        if Settings.debug:
+            raise
+        trace = "" if Settings.debug else " (--debug shows the traceback)" if _unforeseen(error) else ""
+        say(f"apportion: {_one_line(error)}{trace}")
+        sys.exit(2 if isinstance(error, CallError) else 1)
+
+
+def _unforeseen(error: Exception) -> bool:
+    from orchestration.running import WorkFailedError
+
+    return not isinstance(error, ValueError | OSError | WorkFailedError)
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if not _unforeseen(error) else f"{type(error).__name__}: {text}"

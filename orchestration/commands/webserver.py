@@ -1,0 +1,37 @@
+"""`apportion ui`: Dagster's webserver and daemon on this project."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from orchestration.instance import open_instance
+from orchestration.output import say
+from warehouse.paths import PROJECT_ROOT
+
+
+def serve(host: str, port: int) -> None:
+    """Start the UI and stay with it until it ends.
+
+    It runs in the project's folder, whatever the current one is, so that folders of the same names elsewhere are not
+    taken for ours.
+    """
+    with open_instance():
+        pass
+    command = [
+        sys.executable,
+        "-m",
+        "dagster",
+        "dev",
+        "-m",
+        "orchestration.definitions",
+        "-h",
+        host,
+        "-p",
+        str(port),
+    ]
+    say(f"http://{host}:{port}")
+    environment = {**os.environ, "DAGSTER_DISABLE_TELEMETRY": "1"}
+    done = subprocess.run(command, cwd=PROJECT_ROOT, env=environment, check=False)  # noqa: S603 - fixed program
+    raise SystemExit(done.returncode)

@@ -1,0 +1,173 @@
+"""`apportion run`, `evaluate` and `report`: work on a set, then its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from apportion.evaluation.sweep import BUDGETS
+from apportion.progress import listen
+from apportion.routes.answering import check_routes
+from orchestration.cli import CallError
+from orchestration.commands.catalogue import refresh_catalogue
+from orchestration.commands.ingest import check_name
+from orchestration.instance import open_instance
+from orchestration.output import Format, ProgressBar, say, show
+from orchestration.running import Finished, quiet, run_job
+from warehouse.contracts import POLICIES
+from warehouse.store import Store
+
+SUMMARY_COLUMNS = (
+    "policy",
+    "budget_fraction",
+    "accuracy",
+    "quality",
+    "tokens_per_question",
+    "escalated_share",
+    "helped",
+    "hurt",
+    "realised_spend",
+)
+ROUTE_COLUMNS = (
+    "route",
+    "accuracy",
+    "quality",
+    "ci_low",
+    "ci_high",
+    "tokens_per_question",
+    "latency_ms",
+    "cost_usd",
+)
+
+
+def names(joined: str) -> list[str]:
+    """Names joined by commas, without empty ones."""
+    return [name.strip() for name in joined.split(",") if name.strip()]
+
+
+def comparison(cheap: str, deep: str, judge: str | None, budgets: str | None) -> dict[str, Any]:
+    """The settings of a comparison.
+
+    Raises:
+        CallError: a budget is not a fraction, or a route is compared with itself.
+    """
+    if cheap == deep:
+        raise CallError(f"--cheap and --deep are both {cheap}; a pair has two routes")
+    fractions = list(BUDGETS)
+    if budgets is not None:
+        try:
+            fractions = sorted({float(part) for part in names(budgets)})
+        except ValueError:
+            raise CallError(f"--budgets {budgets}: give fractions such as 0.1,0.2,1") from None
+        if not fractions or not all(0 <= fraction <= 1 for fraction in fractions):
+            raise CallError(f"--budgets {budgets}: fractions lie between 0 and 1")
+    return {"cheap": cheap, "deep": deep, "judge": judge, "budgets": fractions}
+
+
+def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
+    """Answer, judge and publish a set, then print its tables."""
+    answering = settings.get("answering", {})
+    try:
+        check_routes(answering.get("routes", ("top1",)))
+    except ValueError as error:
+        raise CallError(str(error)) from error
+    if answering.get("model"):
+        _check_model(answering["model"])
+    if answering.get("judge"):
+        _check_model(answering["judge"])
+    finished = _work("run", outcome_set, settings)
+    say(
+        f"set {outcome_set}: {finished.model_calls} model calls made; "
+        + (f"{len(finished.committed)} tables changed" if finished.committed else "no table changed")
+    )
+    print_tables(outcome_set, settings.get("comparison", {}), layout)
+
+
+def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
+    """Evaluate a set from its log, then print its tables."""
+    _work("evaluate", outcome_set, settings)
+    print_tables(outcome_set, settings.get("comparison", {}), layout)
+
+
+def _work(job: str, outcome_set: str, settings: Mapping[str, Mapping[str, Any]]) -> Finished:
+    check_set(outcome_set)
+    quiet()
+    with open_instance() as instance, listen(ProgressBar()):
+        finished = run_job(instance, job, outcome_set, settings)
+    for line in finished.problems:
+        say(line)
+    refresh_catalogue()
+    return finished
+
+
+def check_set(outcome_set: str) -> None:
+    """Refuse a set that isn't there.
+
+    Raises:
+        CallError: there is no such set.
+    """
+    import difflib
+
+    check_name(outcome_set)
+    known = Store().slices("questions", "outcome_set")
+    if outcome_set in known:
+        return
+    near = difflib.get_close_matches(outcome_set, known, n=1)
+    hint = (
+        f"did you mean {near[0]}?"
+        if near
+        else f"sets: {', '.join(known) or 'none yet; bring one in with `apportion ingest`'}"
+    )
+    raise CallError(f"there is no set {outcome_set!r}; {hint}")
+
+
+def _check_model(model: str) -> None:
+    """Refuse a model that no provider answers to, before any call.
+
+    Raises:
+        CallError: LiteLLM knows no such provider, or there is no such embedded model.
+    """
+    from apportion.llm.models import check_model
+
+    try:
+        check_model(model)
+    except ValueError as error:
+        raise CallError(str(error)) from error
+
+
+def print_tables(outcome_set: str, pair: Mapping[str, Any], layout: Format) -> None:
+    """Print `policy_summary`, and before it, for people, `route_summary`."""
+    store = Store()
+    where = {
+        "outcome_set": outcome_set,
+        "cheap_route": pair.get("cheap", "top1"),
+        "deep_route": pair.get("deep", "top5"),
+    }
+    rank = {policy: i for i, policy in enumerate(POLICIES)}
+    summary = (
+        store.read("policy_summary", where)
+        .with_columns(pl.col("policy").replace_strict(rank, return_dtype=pl.Int64).alias("rank"))
+        .sort("budget_fraction", "rank")
+        .drop("rank")
+    )
+    if layout is Format.table:
+        routes = store.read("route_summary", {"outcome_set": outcome_set})
+        show(routes, layout, title=f"Routes, set {outcome_set}", columns=ROUTE_COLUMNS)
+        title = f"Policies, {where['cheap_route']} to {where['deep_route']}; budgets are shares of escalating everybody"
+        show(summary, layout, title=title, columns=SUMMARY_COLUMNS)
+    else:
+        show(summary, layout)
+
+
+def report(*, open_it: bool) -> None:
+    """Write the report and say where it is."""
+    from orchestration.commands.reporting import write_report
+
+    path = write_report()
+    print(path)
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(path.as_uri())
