@@ -7,6 +7,7 @@ here knows any particular filer.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -40,6 +41,8 @@ _YEAR = re.compile(r"(?:\bFY\s?'?|(?<=\d,)|(?<=[A-Za-z])|\b)((?:19|20)\d\d)\b|\b
 _SCALE = re.compile(
     r"\b(?:in|amounts? in|dollars? in|\$ in|usd)?\s*\(?\s*(thousands|millions|billions)\b", re.IGNORECASE
 )
+_YEARS_LAST = re.compile(r"^[^\d]*(?:\b(?:19|20)\d\d\b[\s,]*){2,}$")
+_YEAR_FIRST = re.compile(r"^((?:19|20)\d\d)\s+([A-Za-z][^\d]*)$")
 _BLANK = "blank"
 # "Receivables, less allowance for doubtful accounts of $95" is the line "Receivables".
 _LESS = re.compile(
@@ -164,6 +167,10 @@ class _Reader:
             if not found:
                 self.label = []
             return
+        if self.years and (rest := _YEAR_FIRST.match(line)):
+            # "2018 ASSETS Current assets:" ends a header and starts the table in one line.
+            self.years.append(int(rest[1]))
+            line = rest[2]
         if _VALUES.match(line) and not _is_page_number(line, self.open_row, self.label):
             self._close_header()
             self._add_cells(line)
@@ -171,7 +178,7 @@ class _Reader:
         self._close_row()
         self._close_header()
         label, cells = _split(line)
-        if cells and (self.headers or "," in cells):
+        if cells and (self.headers or "," in cells or " " in cells):
             self._start_label(label)
             self._add_cells(cells)
             return
@@ -182,6 +189,8 @@ class _Reader:
         if len(line) > 120:
             return False
         rest = _YEAR.sub(" ", line)
+        if _YEARS_LAST.match(line) and _consecutive([_year(match) for match in _YEAR.finditer(line)]):
+            return True
         if years:
             if (
                 self.open_row is not None
@@ -235,7 +244,7 @@ class _Reader:
             columns = len(self.headers[header].years) if header >= 0 else 0
             values, aligned = _align(cells, columns)
             printed = " ".join(" ".join(self.printed).split())
-            if columns and len(values) == 2 * columns and not self.percent:
+            if columns > 1 and len(values) == 2 * columns and not self.percent:
                 # A total that the page prints without a label follows the row above it.
                 self.rows.append(Row(label, self.heading, values[:columns], header, printed=printed))
                 label, values = "", values[columns:]
@@ -257,6 +266,10 @@ def _align(cells: list[float | str | None], columns: int) -> tuple[tuple[float |
     if len(with_blanks) == columns:
         return tuple(with_blanks), True
     return tuple(shown), False
+
+
+def _consecutive(years: list[int]) -> bool:
+    return len(years) > 1 and all(abs(left - right) == 1 for left, right in itertools.pairwise(years))
 
 
 def _split(line: str) -> tuple[str, str]:
