@@ -39,7 +39,7 @@ ANSWER_SCHEMA: dict[str, Any] = {
 
 _CODE_FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?```\Z", re.DOTALL)
 _ABSTAINS = re.compile(
-    r"^\W*(?:(?:the|this|that|it|answer|information)\b\s*(?:is|was)?\s*)*"
+    r"^\W*(?:(?:the|this|that|it|answer|information|is|was)\s+)*"
     r"not (?:in|found in|on|stated (?:in|on)|available (?:in|from)) the (?:provided )?pages?\b",
     re.IGNORECASE,
 )

@@ -19,11 +19,8 @@ _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _CELL = re.compile(
     rf"(?P<dash>[—–-]+)(?=\s|$)|\(?\s*[$€£]?\s*\(?\s*-?\s*[$€£]?\s*(?P<number>{_NUMBER})\s*\)?\s*(?P<percent>%)?\s*\)?"
 )
-_VALUES = re.compile(rf"^(?:[\s$€£()%—–-]|{_NUMBER}|\bNM\b|\bN/M\b|\bn/a\b)+$")
-_TRAILING = re.compile(
-    rf"^(?P<label>.*?[A-Za-z)\].,:*])\s+(?P<cells>(?:[$€£]\s*)?(?:\(?\s*[$€£]?\s*-?(?:{_NUMBER})\s*\)?\s*%?|[—–-])"
-    rf"(?:\s+(?:[$€£]\s*)?(?:\(?\s*[$€£]?\s*-?(?:{_NUMBER})\s*\)?\s*%?|[—–-]|[$€£)%]+))*)\s*$"
-)
+_CELL_WORD = re.compile(rf"[$€£(%)—–-]*(?:{_NUMBER})?[%)]*")
+_NO_VALUE = frozenset({"NM", "N/M", "n/a", "N/A", "nm"})
 _RUNS_ON = re.compile(
     r"(?:\b(?:of|and|or|to|in|by|for|at|the|note|notes|from|than|with|item|page|part|par|value)|[,$(])$", re.I
 )
@@ -31,18 +28,20 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
-_HEADER_WORD = re.compile(
-    rf"(?:{_MONTH}\.?\s*\d{{0,2}}|\d{{1,2}}(?=,)|(?:fiscal|years?|months?|weeks?|quarters?|ended|ending|end|as|of|at|for|the|and|three|six|nine"
-    r"|twelve|first|second|third|fourth|unaudited|audited|restated|revised|note|notes|adjusted|fy|in|millions|thousands|"
-    r"billions|dollars|except|per|share|amounts|data|us|usd|52|53|13|39|26|change|increase|decrease|percent)\b|[%$(),:;.'*-]|\d\)|\s)+",
-    re.IGNORECASE,
+_HEADER_WORDS = frozenset(
+    "fiscal year years month months week weeks quarter quarters ended ending end as of at for the and three six nine"
+    " twelve first second third fourth unaudited audited restated revised note notes adjusted fy in millions thousands"
+    " billions dollars except per share amount amounts data us usd change increase decrease percent"
+    " 52 53 13 39 26".split()
 )
+_HEADER_SIGNS = frozenset("%$(),:;.'*-")
 _YEAR = re.compile(r"(?:\bFY\s?'?|(?<=\d,)|(?<=[A-Za-z])|\b)((?:19|20)\d\d)\b|\bFY\s?'?(\d\d)\b")
 _SCALE = re.compile(
     r"\b(?:in|amounts? in|dollars? in|\$ in|usd)?\s*\(?\s*(thousands|millions|billions)\b", re.IGNORECASE
 )
 _YEARS_LAST = re.compile(r"^[^\d]*(?:\b(?:19|20)\d\d\b[\s,]*){2,}$")
 _YEAR_FIRST = re.compile(r"^((?:19|20)\d\d)\s+([A-Za-z][^\d]*)$")
+_DATED = re.compile(rf"\b{_MONTH}\b|\bended\b|\bmonths\b|\bfiscal\b", re.IGNORECASE)
 _BLANK = "blank"
 # "Receivables, less allowance for doubtful accounts of $95" is the line "Receivables".
 _LESS = re.compile(
@@ -171,7 +170,7 @@ class _Reader:
             # "2018 ASSETS Current assets:" ends a header and starts the table in one line.
             self.years.append(int(rest[1]))
             line = rest[2]
-        if _VALUES.match(line) and not _is_page_number(line, self.open_row, self.label):
+        if _is_values(line) and not _is_page_number(line, self.open_row, self.label):
             self._close_header()
             self._add_cells(line)
             return
@@ -200,11 +199,8 @@ class _Reader:
             ):
                 # A lone "2,018" can't be a year; a lone "2018" amid a row's cells might be one of its values.
                 return _expects_no_more(self)
-            return re.fullmatch(_HEADER_WORD, rest + " ") is not None
-        return bool(
-            re.search(rf"\b{_MONTH}\b|\bended\b|\bmonths\b|\bfiscal\b", rest, re.I)
-            and re.fullmatch(_HEADER_WORD, rest + " ")
-        )
+            return _only_header_words(rest)
+        return _DATED.search(rest) is not None and _only_header_words(rest)
 
     def _close_header(self) -> None:
         if self.years:
@@ -272,17 +268,38 @@ def _consecutive(years: list[int]) -> bool:
     return len(years) > 1 and all(abs(left - right) == 1 for left, right in itertools.pairwise(years))
 
 
+def _only_header_words(text: str) -> bool:
+    """Whether ``text`` is made of what stands in the heads of columns: months and their days, units, "ended"."""
+    before = ""
+    for word in re.findall(r"[a-z]+|\d+|[^\sa-z\d]", text.lower()):
+        day = word.isdigit() and len(word) <= 2 and re.fullmatch(_MONTH, before) is not None
+        mark = word.isdigit() and len(word) == 1 and before == "("
+        known = word in _HEADER_WORDS or word in _HEADER_SIGNS or re.fullmatch(_MONTH, word) is not None
+        if not (known or day or mark):
+            return False
+        before = word
+    return True
+
+
+def _is_values(line: str) -> bool:
+    """Whether ``line`` holds cells alone."""
+    return all(word in _NO_VALUE or _CELL_WORD.fullmatch(word) for word in line.split())
+
+
 def _split(line: str) -> tuple[str, str]:
     """A line's label and the cells that follow it; no cells where its numbers belong to its words."""
-    found = _TRAILING.match(line)
-    if found is None:
+    words = line.split()
+    first = len(words)
+    while first and _CELL_WORD.fullmatch(words[first - 1]):
+        first -= 1
+    if first == 0 or first == len(words) or not re.search(r"[A-Za-z)\].,:*]$", words[first - 1]):
         return line, ""
-    label, cells = found["label"], found["cells"]
+    label, cells = " ".join(words[:first]), " ".join(words[first:])
     if label.count("(") > label.count(")"):  # "(Note 4) 4.42 3.78": the 4 belongs to the label
-        end = line.find(")", len(label)) + 1
-        label, cells = line[:end], line[end:].strip()
-        if not end or not _VALUES.match(cells):
-            return line, ""
+        closed, _, cells = cells.partition(")")
+        label, cells = f"{label} {closed})", cells.strip()
+    if not any(character.isdigit() for character in cells):
+        return line, ""
     return (line, "") if _RUNS_ON.search(label) else (label, cells)
 
 

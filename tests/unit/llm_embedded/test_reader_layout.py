@@ -113,3 +113,18 @@ def test_prose_is_not_a_table():
 )
 def test_labels_are_compared_by_their_letters(label, letters):
     assert squash(label) == letters
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "may " * 28 + "x",
+        "1234567890" * 3000 + "x",
+        "$ " * 2000 + "x",
+        "(" * 3000,
+        "Sales " + "1,000 " * 2000 + "x",
+    ],
+)
+def test_no_line_takes_for_ever(line):
+    # With a pattern that backtracks, each of these would outlast the machine.
+    assert parse_page(f"In millions\n2021 2020\n{line}\n").scale == 1e6
