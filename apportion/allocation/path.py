@@ -125,7 +125,7 @@ class Path:
         if g.shape[0] != self.items:
             raise ValueError(f"values of {g.shape[0]} items for a path of {self.items}: give the same items")
         c = np.maximum(c, 0.0)
-        before = _arm_before(self)
+        before = arms_before(self)
         row, to, low = self.item, self.arm.astype(np.int64) - 1, before - 1
         gained = g[row, to] - np.where(low >= 0, g[row, low], 0.0)
         cost = c[row, to] - np.where(low >= 0, c[row, low], 0.0)
@@ -220,8 +220,8 @@ def over_first_arm(values: ArrayLike) -> Floats:
     return array[:, 1:] - array[:, :1]
 
 
-def _arm_before(path: Path) -> Ints:
-    """The arm from which each step starts, shape (s,)."""
+def arms_before(path: Path) -> Ints:
+    """Return the arm from which each step starts, shape (s,)."""
     grouped = np.argsort(path.item, kind="stable")  # an item's steps, in path order
     before = np.zeros(len(path), dtype=np.int64)
     same = path.item[grouped][1:] == path.item[grouped][:-1]
