@@ -11,6 +11,7 @@ from apportion.line_items import ITEMS_BY_NAME
 from apportion.llm.embedded.expressions import MissingFigureError, evaluate, formula, years_in
 from apportion.llm.embedded.layout import Page
 from apportion.llm.embedded.lookup import Statements
+from apportion.llm.embedded.questions import asks_quarter
 
 _COMPARES = re.compile(
     r"\bwhich\b.*\b(most|highest|largest|biggest|greatest|least|lowest|smallest)\b", re.IGNORECASE
@@ -32,7 +33,7 @@ def compare(question: str, pages: Sequence[Page]) -> tuple[str, Statements] | No
         names: tuple[str, ...] = _ACTIVITY_ITEMS
     else:
         names = _listed(question)
-    statements = Statements(pages)
+    statements = Statements(pages, quarterly=asks_quarter(question))
     years = years_in(question) or statements.years()[:1]
     if len(names) < 2 or not years:
         return None

@@ -8,7 +8,7 @@ from apportion.llm.embedded.comparing import compare
 from apportion.llm.embedded.expressions import MissingFigureError, evaluate
 from apportion.llm.embedded.layout import Page
 from apportion.llm.embedded.lookup import Statements
-from apportion.llm.embedded.questions import Task, read_question
+from apportion.llm.embedded.questions import Task, asks_quarter, read_question
 from apportion.routes.prompts import ABSTENTION
 
 Reply = tuple[str, float, list[str]]
@@ -24,7 +24,7 @@ def compute(question: str, pages: Sequence[Page]) -> Reply | None:
     task = read_question(question)
     if task is None:
         return None
-    statements = Statements(pages)
+    statements = Statements(pages, quarterly=asks_quarter(question))
     try:
         years = task.years or tuple(statements.years()[:1])
         if not years:

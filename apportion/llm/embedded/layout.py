@@ -20,7 +20,7 @@ _CELL = re.compile(
     rf"(?P<dash>[—–-]+)(?=\s|$)|\(?\s*[$€£]?\s*\(?\s*-?\s*[$€£]?\s*(?P<number>{_NUMBER})\s*\)?\s*(?P<percent>%)?\s*\)?"
 )
 _CELL_WORD = re.compile(rf"[$€£(%)—–-]*(?:{_NUMBER})?[%)]*")
-_NO_VALUE = frozenset({"NM", "N/M", "n/a", "N/A", "nm"})
+_NO_VALUE = re.compile(r"(?<!\S)(?:N/?M|n/?m|N/A|n/a)(?!\S)")
 _RUNS_ON = re.compile(
     r"(?:\b(?:of|and|or|to|in|by|for|at|the|note|notes|from|than|with|item|page|part|par|value)|[,$(])$", re.I
 )
@@ -222,7 +222,7 @@ class _Reader:
             self.open_row = " ".join(self.label)
             self.label, self.percent, self.printed = [], False, []
         self.printed.append(line)
-        for match in _CELL.finditer(line):
+        for match in _CELL.finditer(_NO_VALUE.sub("—", line)):
             if match["dash"]:
                 self.cells.append(None)
                 continue
@@ -236,7 +236,7 @@ class _Reader:
             return
         label, cells, self.open_row, self.cells = self.open_row, self.cells, None, []
         if any(isinstance(cell, float) for cell in cells):
-            header = len(self.headers) - 1
+            header = self._header_of(cells)
             columns = len(self.headers[header].years) if header >= 0 else 0
             values, aligned = _align(cells, columns)
             printed = " ".join(" ".join(self.printed).split())
@@ -245,6 +245,16 @@ class _Reader:
                 self.rows.append(Row(label, self.heading, values[:columns], header, printed=printed))
                 label, values = "", values[columns:]
             self.rows.append(Row(label, self.heading, values, header, self.percent, aligned, printed))
+
+    def _header_of(self, cells: list[float | str | None]) -> int:
+        """The latest header; where it has too few columns for the row, the latest that has exactly as many."""
+        shown = sum(not isinstance(cell, str) for cell in cells)
+        last = len(self.headers) - 1
+        if last >= 0 and shown > len(self.headers[last].years):
+            for index in range(last, -1, -1):
+                if len(self.headers[index].years) == shown:
+                    return index
+        return last
 
 
 def _align(cells: list[float | str | None], columns: int) -> tuple[tuple[float | None, ...], bool]:
@@ -283,7 +293,7 @@ def _only_header_words(text: str) -> bool:
 
 def _is_values(line: str) -> bool:
     """Whether ``line`` holds cells alone."""
-    return all(word in _NO_VALUE or _CELL_WORD.fullmatch(word) for word in line.split())
+    return all(_NO_VALUE.fullmatch(word) or _CELL_WORD.fullmatch(word) for word in line.split())
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -298,7 +308,7 @@ def _split(line: str) -> tuple[str, str]:
     if label.count("(") > label.count(")"):  # "(Note 4) 4.42 3.78": the 4 belongs to the label
         closed, _, cells = cells.partition(")")
         label, cells = f"{label} {closed})", cells.strip()
-    if not any(character.isdigit() for character in cells):
+    if not any(character.isdigit() for character in cells) and " " not in cells:
         return line, ""
     return (line, "") if _RUNS_ON.search(label) else (label, cells)
 

@@ -12,6 +12,8 @@ from apportion.line_items import ITEMS_BY_NAME, LineItem
 from apportion.llm.embedded.layout import Page, Row, squash
 
 _MINIMUM = 0.45
+# A quarter's figure where a year's is asked for, or the other way round.
+WRONG_PERIOD = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,14 @@ class Found:
 
 @dataclass(slots=True)
 class Statements:
-    """The pages of one prompt, asked for figures. ``used`` collects what was found, for quotes and
-    confidence."""
+    """The pages of one prompt, asked for figures.
+
+    ``quarterly`` says that part of a year is asked for. ``used`` collects what was found, for quotes and
+    confidence.
+    """
 
     pages: Sequence[Page]
+    quarterly: bool = False
     used: dict[tuple[str, int], Found] = field(default_factory=dict)
 
     def figure(self, name: str, year: int) -> float | None:
@@ -61,6 +67,8 @@ class Statements:
                 if value is None:
                     continue
                 sure = certainty * fit * (1 if row.aligned else 0.5)
+                if item.statement != "balance" and page.headers[row.header].interim != self.quarterly:
+                    sure *= WRONG_PERIOD
                 if sure >= _MINIMUM and (best is None or sure > best.certainty + 1e-9):
                     best = self._found(item, page, row, value, sure)
         return best

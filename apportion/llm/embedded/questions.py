@@ -140,6 +140,14 @@ def read_question(question: str) -> Task | None:
     )
 
 
+def asks_quarter(question: str) -> bool:
+    """Whether ``question`` is about part of a year."""
+    return (
+        re.search(r"\bQ[1-4]|[1-4]Q\b|\bquarter|\bH[12]\b|\b(?:three|six|nine) months\b", question, re.I)
+        is not None
+    )
+
+
 def _definitions(question: str) -> dict[str, Expression]:
     """The formulas that a question gives, by folded name; one may use another in any order."""
     worded: dict[str, str] = {}

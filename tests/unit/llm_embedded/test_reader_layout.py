@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apportion.llm.embedded.layout import parse_page, squash
 
@@ -128,3 +130,42 @@ def test_labels_are_compared_by_their_letters(label, letters):
 def test_no_line_takes_for_ever(line):
     # With a pattern that backtracks, each of these would outlast the machine.
     assert parse_page(f"In millions\n2021 2020\n{line}\n").scale == 1e6
+
+
+LABELS = ("Net sales", "Cost of sales", "Gross profit", "Interest expense, net", "Provision for income taxes")
+CELL = st.one_of(
+    st.none(), st.integers(min_value=-9_999_999, max_value=9_999_999).filter(lambda n: abs(n) > 40)
+)
+
+
+def shown(value):
+    return "—" if value is None else f"({-value:,})" if value < 0 else f"{value:,}"
+
+
+@given(
+    st.lists(st.lists(CELL, min_size=3, max_size=3), min_size=5, max_size=5),
+    st.sampled_from([(2021, 2020, 2019), (2017, 2018, 2019)]),
+    st.sampled_from(["wide", "tall", "spaced", "dollar", "squeezed"]),
+)
+def test_every_layout_gives_the_same_rows(table, years, layout):
+    lines = ["Consolidated Statements of Operations", "(in thousands)", "Year ended December 31,"]
+    if layout == "wide":
+        lines.append(" ".join(map(str, years)))
+        lines += [" ".join([label, *map(shown, row)]) for label, row in zip(LABELS, table, strict=True)]
+    else:
+        blank = [""] if layout == "spaced" else []
+        for year in years:
+            lines += [*blank, str(year)]
+        for label, row in zip(LABELS, table, strict=True):
+            lines.append(label.replace(" ", "") if layout == "squeezed" else label)
+            for value in row:
+                lines += [*blank, *(["$"] if layout == "dollar" else []), shown(value)]
+    page = parse_page("\n".join(lines))
+    assert [header.years for header in page.headers] == [years]
+    found = {squash(row.label): row.values for row in page.rows}
+    expected = {
+        squash(label): tuple(row)
+        for label, row in zip(LABELS, table, strict=True)
+        if any(value is not None for value in row)
+    }
+    assert found == expected
