@@ -52,6 +52,7 @@ def _conclusion(task: Task, years: Sequence[int], statements: Statements) -> str
     named = task.named
     if task.kind == "level":
         verdict = now >= task.threshold if task.threshold else now > 0
+        verdict = verdict if task.rising else now < 0
         return f"{_yes(verdict)}. {named} was {_shown(task, now, statements)} in FY{last}."
     first = min(years) if min(years) < last else last - 1
     before = evaluate(task.expression, first, statements.figure)

@@ -51,7 +51,8 @@ _TREND_ASKED = re.compile(
     r"\b(?:changed|improved or declined|increased or decreased|increase or decrease)\b", re.IGNORECASE
 )
 _FALLING = re.compile(
-    r"\b(?:declin\w+|decreas\w+|drop\w*|fell|fall\w*|reduc\w+|shr[aiu]nk\w*|deteriorat\w+)\b", re.IGNORECASE
+    r"\b(?:negative|declin\w+|decreas\w+|drop\w*|fell|fall\w*|reduc\w+|shr[aiu]nk\w*|deteriorat\w+)\b",
+    re.IGNORECASE,
 )
 _WRITTEN = {
     "ebitda": "EBITDA",
