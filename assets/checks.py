@@ -118,20 +118,28 @@ def run_checks(store: Store, table: str, candidate: pl.DataFrame) -> list[Findin
                 metadata=metadata,
             )
         )
-    for check in sql_checks().get(table, []):
-        rows = catalog.query(store, check.statement, extra={table: candidate})
-        findings.append(
-            Finding(
-                check.name,
-                passed=rows.is_empty(),
-                blocking=check.blocking,
-                description=""
-                if rows.is_empty()
-                else f"{check.description}: {rows.height} rows, first {rows.row(0, named=True)}",
-                metadata={"offending_rows": rows.height, "first": str(rows.head(SHOWN).to_dicts())},
-            )
-        )
+    listed = sql_checks().get(table, [])
+    if listed:
+        connection = catalog.connect(store, extra={table: candidate})
+        try:
+            findings += [_query(connection, check) for check in listed]
+        finally:
+            connection.close()
     return findings
+
+
+def _query(connection: Any, check: SqlCheck) -> Finding:
+    rows = catalog.ask(connection, check.statement)
+    what = (
+        "" if rows.is_empty() else f"{check.description}: {rows.height} rows, first {rows.row(0, named=True)}"
+    )
+    return Finding(
+        check.name,
+        passed=rows.is_empty(),
+        blocking=check.blocking,
+        description=what,
+        metadata={"offending_rows": rows.height, "first": str(rows.head(SHOWN).to_dicts())},
+    )
 
 
 def _contract(table: str, candidate: pl.DataFrame) -> Finding:

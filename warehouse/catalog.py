@@ -134,6 +134,14 @@ def query(store: Store, statement: str, extra: Mapping[str, pl.DataFrame] | None
     """
     connection = connect(store, extra)
     try:
+        return ask(connection, statement)
+    finally:
+        connection.close()
+
+
+def ask(connection: duckdb.DuckDBPyConnection, statement: str) -> pl.DataFrame:
+    """The rows of one read-only statement on an open connection; errors as in `query`."""
+    try:
         parsed = connection.extract_statements(statement)
         if len(parsed) != 1:
             raise SqlError(f"one statement at a time, not {len(parsed)}")
@@ -142,8 +150,6 @@ def query(store: Store, statement: str, extra: Mapping[str, pl.DataFrame] | None
         return _frame(connection.sql(statement))
     except duckdb.Error as error:
         raise SqlError(" ".join(str(error).split())) from error
-    finally:
-        connection.close()
 
 
 def publish(store: Store) -> Path:

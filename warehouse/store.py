@@ -72,11 +72,24 @@ class Store:
         self, root: str | Path | None = None, storage_options: Mapping[str, str] | None = None
     ) -> None:
         self.root = str(root) if root is not None else warehouse_root()
+        misread = next((c for c in "%[]#?" if c in self.root), None)
+        if misread and not self.is_remote:
+            raise StoreError(
+                f"{self.root}: Delta's writer misreads {misread!r} in a path; put the warehouse in another folder"
+            )
         self.storage_options = dict(storage_options) if storage_options else None
 
     def address(self, name: str) -> str:
-        """Where a table lies."""
-        return f"{self.root}/tables/{contract(name).name}"
+        """Where a table lies, as a URI: what a local path may hold is then escaped once, and only once."""
+        table = contract(name).name
+        if self.is_remote:
+            return f"{self.root}/tables/{table}"
+        return (Path(self.root).resolve() / "tables" / table).as_uri()
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the tables lie in an object store."""
+        return "://" in self.root
 
     def write_slice(
         self,
@@ -127,12 +140,17 @@ class Store:
         Row order across slices is not promised: `read` sorts.
         """
         table = contract(name)
-        delta = self._delta(table)
-        if delta is None:
+        files = self.files(name, version=version)
+        if not files:
             return table.empty().lazy()
-        if version is not None:
-            delta.load_as_version(version)
-        frame = pl.scan_delta(delta).select(pl.col(n).cast(t) for n, t in table.schema.items())
+        frame = pl.scan_parquet(
+            files,
+            glob=False,
+            schema=table.schema,
+            missing_columns="insert",
+            extra_columns="ignore",
+            storage_options=self.storage_options,
+        )
         for column, value in (where or {}).items():
             frame = frame.filter(pl.col(column) == value)
         return frame
@@ -150,10 +168,18 @@ class Store:
         delta = self._delta(contract(name))
         return None if delta is None else delta.version()
 
-    def files(self, name: str) -> list[str]:
-        """The Parquet files of the current snapshot."""
+    def files(self, name: str, *, version: int | None = None) -> list[str]:
+        """The Parquet files of the current snapshot, or of an earlier one: local paths, or addresses."""
         delta = self._delta(contract(name))
-        return [] if delta is None else sorted(delta.file_uris())
+        if delta is None:
+            return []
+        if version is not None:
+            delta.load_as_version(version)
+        if self.is_remote:
+            return sorted(delta.file_uris())
+        folder = Path(self.root).resolve() / "tables" / contract(name).name
+        # The table's writers name their files themselves; none of the characters in them needs unescaping.
+        return sorted(str(folder / uri.rpartition("/")[2]) for uri in delta.file_uris())
 
     def history(self, name: str) -> list[dict[str, Any]]:
         """The table's commits, newest first: version, time and provenance."""

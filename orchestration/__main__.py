@@ -1,0 +1,5 @@
+"""`python -m orchestration` is `apportion`."""
+
+from orchestration.cli import main
+
+main()
