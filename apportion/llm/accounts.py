@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from apportion.llm.budget import Amount, State, bound_from, decide, score, upper_quantile
+from apportion.llm.budget import Amount, State, bound_from, decide, exceedance_level, score, upper_quantile
 from apportion.llm.ledger import Admit, Ledger, Refused, Sizes
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import CallPurpose, ChatRequest, Usage
@@ -26,8 +26,8 @@ class Budget:
     """A cap under a name; whoever opens the same name in the same ledger shares it, what was spent included.
 
     ``tokens`` and ``usd`` cap what calls spend from now on (null is no cap; at least one is needed). ``hard`` holds
-    the worst case of every call; otherwise the last calls may hold a calibrated bound, so that a batch overspends
-    with at most probability ``risk``. Opening a name again with other limits changes them.
+    the worst case of every call; otherwise the last calls may be sent on the evidence of past ones, so that a batch
+    overspends with at most probability ``risk``. Opening a name again with other limits changes them.
     """
 
     name: str
@@ -51,9 +51,10 @@ class Budget:
 class Statement:
     """What became of a budget.
 
-    ``reserved`` sums what calls held when first sent, ``spent`` what they took. ``risks_taken`` counts the calls
-    admitted on a calibrated bound. ``coverage`` is the share of settled calls that stayed within the bound at
-    level ``risk`` that past calls gave them before they were sent, out of ``coverage_calls`` (null if none had one).
+    ``reserved`` sums what calls held when first sent, ``spent`` what they took. ``risks_taken`` counts the calls that
+    were sent although their worst case did not fit, ``risk_used`` the risk taken with them. ``coverage`` is the share
+    of settled calls within the bound at level ``risk`` that past calls gave them before they were sent, out of
+    ``coverage_calls`` (null if none had one).
     """
 
     budget: str
@@ -71,6 +72,7 @@ class Statement:
     held_tokens: int
     held_usd: float
     risks_taken: int
+    risk_used: float
     coverage: float | None
     coverage_calls: int
 
@@ -79,6 +81,38 @@ class Statement:
         """Whether more was spent than the cap allows."""
         return (self.limit_tokens is not None and self.spent_tokens > self.limit_tokens) or (
             self.limit_usd is not None and self.spent_usd > self.limit_usd * (1 + 1e-9)
+        )
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What past calls say of one call: their scores in tokens and in USD (null where that is not capped)."""
+
+    worst: Amount
+    base: Amount
+    unit: Amount
+    tokens: list[float] | None
+    usd: list[float] | None
+
+    def level_of(self, amount: Amount) -> float:
+        """The level at which the call takes more than ``amount``; two caps add their levels."""
+        level = 0.0
+        if self.tokens is not None:
+            level += exceedance_level(self.tokens, score(amount.tokens, self.base.tokens, self.unit.tokens))
+        if self.usd is not None and amount.usd < self.worst.usd:
+            known = self.unit.usd > 0
+            level += (
+                exceedance_level(self.usd, score(amount.usd, self.base.usd, self.unit.usd)) if known else 1.0
+            )
+        return level
+
+    def bound_at(self, level: float) -> Amount:
+        """What the call exceeds with at most probability ``level``; its worst case where the past is too short."""
+        by_tokens = None if self.tokens is None else upper_quantile(self.tokens, level)
+        by_usd = None if self.usd is None else upper_quantile(self.usd, level)
+        return Amount(
+            math.ceil(bound_from(by_tokens, self.base.tokens, self.unit.tokens, self.worst.tokens)),
+            bound_from(by_usd, self.base.usd, self.unit.usd, self.worst.usd),
         )
 
 
@@ -116,15 +150,17 @@ class Account:
 
         def admit(connection: sqlite3.Connection, call_id: str) -> Refused | None:
             state = self._state(connection)
-            bound_at = None if self._budget.hard else self._bounds(connection, request, purpose, size, worst)
-            decision = decide(state, worst, risk=self._budget.risk, bound_at=bound_at)
+            past = None if self._budget.hard else self._past(connection, request, purpose, size, worst)
+            decision = decide(
+                state, worst, risk=self._budget.risk, level_of=None if past is None else past.level_of
+            )
             if decision.verdict != "send":
                 return Refused(
                     decision.verdict == "wait", f"budget {self._budget.name!r} has no room left for it"
                 )
-            calibrated = None if bound_at is None else bound_at(self._budget.risk)
+            calibrated = None if past is None else past.bound_at(self._budget.risk)
             known = calibrated is not None and calibrated != worst
-            self._move(connection, held=decision.hold, in_flight=1, risks=int(decision.risk_taken > 0))
+            self._move(connection, held=decision.hold, in_flight=1, risk=decision.risk_taken)
             connection.execute(
                 "INSERT INTO reservations (call_id, budget, state, risk_share, first_tokens, first_usd, held_tokens,"
                 " held_usd, bound_tokens, bound_usd) VALUES (?, ?, 'held', ?, ?, ?, ?, ?, ?, ?)",
@@ -227,7 +263,7 @@ class Account:
             Amount(row["spent_tokens"], row["spent_usd"]),
             Amount(row["held_tokens"], max(0.0, row["held_usd"])),
             row["in_flight"],
-            row["risks_taken"],
+            row["risk_used"],
         )
 
     def _held(self, connection: sqlite3.Connection, call_id: str) -> Amount | None:
@@ -244,13 +280,22 @@ class Account:
         spent: Amount = Amount(0),  # noqa: B008
         held: Amount = Amount(0),  # noqa: B008
         in_flight: int = 0,
-        risks: int = 0,
+        risk: float = 0.0,
     ) -> None:
         connection.execute(
             "UPDATE budgets SET spent_tokens = spent_tokens + ?, spent_usd = spent_usd + ?,"
             " held_tokens = held_tokens + ?, held_usd = held_usd + ?, in_flight = in_flight + ?,"
-            " risks_taken = risks_taken + ? WHERE budget = ?",
-            [spent.tokens, spent.usd, held.tokens, held.usd, in_flight, risks, self._budget.name],
+            " risks_taken = risks_taken + ?, risk_used = risk_used + ? WHERE budget = ?",
+            [
+                spent.tokens,
+                spent.usd,
+                held.tokens,
+                held.usd,
+                in_flight,
+                int(risk > 0),
+                risk,
+                self._budget.name,
+            ],
         )
 
     def _worst(self, model: str, size: Sizes) -> Amount:
@@ -258,30 +303,23 @@ class Account:
         usd = 0.0 if price is None else price.bound(size.input_bound, size.output_bound)
         return Amount(size.input_bound + size.output_bound, usd)
 
-    def _bounds(
+    def _past(
         self,
         connection: sqlite3.Connection,
         request: ChatRequest,
         purpose: CallPurpose,
         size: Sizes,
         worst: Amount,
-    ) -> Callable[[float], Amount]:
+    ) -> _Past:
         tokens, usd = self._history(connection, request.model, purpose.purpose)
         price = self._prices.price(request.model)
-        base = 0.0 if price is None else price.cost(Usage(size.input_estimate, 0))
-        unit = 0.0 if price is None else price.cost(Usage(0, size.output_bound))
-        # Two caps share the risk between them.
-        parts = (self._budget.tokens is not None) + (self._budget.usd is not None)
-
-        def bound_at(level: float) -> Amount:
-            by_tokens = upper_quantile(tokens, level / parts)
-            by_usd = upper_quantile(usd, level / parts)
-            return Amount(
-                math.ceil(bound_from(by_tokens, size.input_estimate, size.output_bound, worst.tokens)),
-                bound_from(by_usd, base, unit, worst.usd),
-            )
-
-        return bound_at
+        return _Past(
+            worst,
+            Amount(size.input_estimate, 0.0 if price is None else price.cost(Usage(size.input_estimate, 0))),
+            Amount(size.output_bound, 0.0 if price is None else price.cost(Usage(0, size.output_bound))),
+            tokens if self._budget.tokens is not None else None,
+            usd if self._budget.usd is not None else None,
+        )
 
     def _history(
         self, connection: sqlite3.Connection, model: str, purpose: str
@@ -344,6 +382,7 @@ def statement(ledger: Ledger, budget: str) -> Statement:
         held_tokens=row["held_tokens"],
         held_usd=row["held_usd"],
         risks_taken=row["risks_taken"],
+        risk_used=row["risk_used"],
         coverage=sums["covered"] / sums["bounded"] if sums["bounded"] else None,
         coverage_calls=sums["bounded"] or 0,
     )

@@ -4,14 +4,15 @@ A hard cap holds for every call the most it can take, so that the sum never pass
 answers are. What a call does not use comes free when it settles, and whoever waits for room waits for that.
 
 A calibrated cap does the same for as long as it can. Only at the end, when nothing is in flight and the next call's
-worst case no longer fits, it may take a risk: it holds a conformal upper bound instead, computed from past calls.
-The k-th risk (k = 1, 2, ...) is taken at level ``risk / (k (k + 1))``. These levels sum to ``risk``, and the limit is
-passed only if one of these calls exceeds its bound, so that a batch overspends with at most probability ``risk``, as
-far as past calls and these are exchangeable.
+worst case no longer fits, it may take a risk: it sends the call if past calls show that it will hardly exceed what is
+left. The conformal level of that event (its probability is at most this, if past calls and this one are
+exchangeable) is taken from the batch's ``risk``; a call may take half of what is left of it. The limit is passed only
+if one of these calls exceeds what was left, so that a batch overspends with at most probability ``risk``.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,20 +36,29 @@ NOTHING = Amount(0)
 
 @dataclass(frozen=True)
 class State:
-    """A budget at one moment: limits (null is none), spent, held, calls in flight, and risks taken so far."""
+    """A budget at one moment: limits (null is none), spent, held, calls in flight, and the risk used so far."""
 
     limit_tokens: int | None
     limit_usd: float | None
     spent: Amount = NOTHING
     held: Amount = NOTHING
     in_flight: int = 0
-    risks_taken: int = 0
+    risk_used: float = 0.0
 
     def fits(self, amount: Amount, *, when_settled: bool = False) -> bool:
         """Whether ``amount`` fits beside what is spent and held; with ``when_settled`` beside what is spent alone."""
         total = self.spent + amount if when_settled else self.spent + self.held + amount
         return (self.limit_tokens is None or total.tokens <= self.limit_tokens) and (
             self.limit_usd is None or total.usd <= self.limit_usd * (1 + 1e-12)
+        )
+
+    def left(self, worst: Amount) -> Amount:
+        """What is unspent, and ``worst`` where that is less or there is no limit."""
+        return Amount(
+            worst.tokens
+            if self.limit_tokens is None
+            else min(worst.tokens, self.limit_tokens - self.spent.tokens),
+            worst.usd if self.limit_usd is None else min(worst.usd, self.limit_usd - self.spent.usd),
         )
 
 
@@ -62,21 +72,28 @@ class Decision:
 
 
 def decide(
-    state: State, worst: Amount, *, risk: float, bound_at: Callable[[float], Amount] | None
+    state: State, worst: Amount, *, risk: float, level_of: Callable[[Amount], float] | None
 ) -> Decision:
     """Decide about one call whose worst case is ``worst``.
 
-    ``bound_at`` maps a risk level in (0, 1) to a calibrated bound of the call, at most ``worst``; null is a hard cap.
+    ``level_of`` bounds the probability that the call takes more than an amount; null is a hard cap.
     """
     if state.fits(worst):
         return Decision("send", worst)
-    risk_taken = risk / ((state.risks_taken + 1) * (state.risks_taken + 2))
-    needed = worst if bound_at is None else bound_at(risk_taken)
-    if not state.fits(needed, when_settled=True):
-        return Decision("leave_out")
-    if state.in_flight:
-        return Decision("wait")
-    return Decision("send", needed, risk_taken if needed != worst else 0.0)
+    left, risk_taken = state.left(worst), 0.0
+    if left != worst:
+        risk_taken = 1.0 if level_of is None or left.tokens <= 0 or left.usd < 0 else level_of(left)
+        if risk_taken > (risk - state.risk_used) / 2:
+            return Decision("leave_out")
+    return Decision("wait") if state.in_flight else Decision("send", left, risk_taken)
+
+
+def exceedance_level(scores: Sequence[float], threshold: float) -> float:
+    """The conformal level of exceeding ``threshold``: (1 + how many of n ascending scores exceed it) / (n + 1).
+
+    A further score, exchangeable with these, exceeds the threshold with at most this probability.
+    """
+    return (1 + len(scores) - bisect.bisect_right(scores, threshold)) / (len(scores) + 1)
 
 
 def upper_quantile(scores: Sequence[float], level: float) -> float | None:

@@ -86,7 +86,7 @@ def classify(error: BaseException) -> Failure:
     # The whole text, not the shortened message: the telling words may stand at its end.
     if name == "ContextWindowExceededError" or (code in _CLIENT_ERRORS and is_context_overflow(str(error))):
         return Failure("context_overflow", retry=False, maybe_paid=False, message=message)
-    if name == "ContentPolicyViolationError":
+    if name == "ContentPolicyViolationError" or getattr(error, "code", None) in _POLICY_CODES:
         return Failure("refused", retry=False, maybe_paid=False, message=message)
     if name == "RateLimitError" or code == 429:
         spent_out = "insufficient_quota" in str(error)
@@ -96,11 +96,9 @@ def classify(error: BaseException) -> Failure:
         ours = not _is_provider_error(error)
         return Failure("failed", retry=not ours, maybe_paid=not ours, message=message)
     if code in (500, 502, 503, 504, 529, 408, 409, 425):
-        # LiteLLM gives a dropped connection or an unreadable body status 500, though no such answer was received.
-        heard = getattr(getattr(error, "response", None), "status_code", None)
-        return Failure(
-            "failed", True, _broke_off(message) or heard is None, message, retry_after_s(_headers(error))
-        )
+        # LiteLLM gives a dropped connection or an unreadable body a made-up response with status 500 and no header.
+        headers = _headers(error)
+        return Failure("failed", True, not headers, message, retry_after_s(headers))
     return Failure("failed", retry=False, maybe_paid=False, message=message)
 
 
@@ -128,23 +126,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return None
 
 
+_POLICY_CODES = ("content_policy_violation", "content_filter")
 _CLIENT_ERRORS = (400, 413, 422, 500, None)
-
-
-def _broke_off(message: str) -> bool:
-    lowered = message.lower()
-    return any(
-        word in lowered
-        for word in (
-            "connection error",
-            "disconnected",
-            "peer closed",
-            "incomplete",
-            "expecting value",
-            "unterminated",
-            "json",
-        )
-    )
 
 
 def _is_provider_error(error: BaseException) -> bool:

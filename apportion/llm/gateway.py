@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
 
 from apportion.llm.accounts import Account, Budget
 from apportion.llm.counting import sizes
@@ -117,7 +119,9 @@ class Gateway:
                 self.account.check([listed[i][0] for i in batch.open])
             litellm_module()
             with self.ledger.lease():
-                run(batch.work())
+                run(batch.work(), batch.events, batch.tell)
+        else:
+            batch.tell_served()
         return batch.finished()
 
     def expected(self, calls: Iterable[Call]) -> Expected:
@@ -190,6 +194,7 @@ class _Batch:
         self._calls = calls
         self._progress = progress
         self._results: dict[int, CallResult] = {}
+        self.events: SimpleQueue[Any] = SimpleQueue()
         self._slots: dict[str, asyncio.Semaphore] = {}
         self._deadline: float | None = None
         self._settled = asyncio.Event()
@@ -200,10 +205,20 @@ class _Batch:
         return [i for i in range(len(self._calls)) if i not in self._results]
 
     def done(self, position: int, result: CallResult) -> None:
-        """Note a result and tell whoever watches."""
+        """Note a result."""
         self._results[position] = result
+        self.events.put((len(self._results), result))
+
+    def tell(self, event: tuple[int, CallResult]) -> None:
+        """Tell whoever watches, in the thread that asked."""
         if self._progress is not None:
-            self._progress(len(self._results), len(self._calls), result)
+            done, result = event
+            self._progress(done, len(self._calls), result)
+
+    def tell_served(self) -> None:
+        """Tell whoever watches, where nothing had to be sent."""
+        while not self.events.empty():
+            self.tell(self.events.get())
 
     def finished(self) -> list[CallResult]:
         """All results in input order."""

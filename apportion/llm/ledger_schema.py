@@ -30,7 +30,8 @@ SCHEMA = (
         budget TEXT PRIMARY KEY, limit_tokens INTEGER, limit_usd REAL, hard INTEGER NOT NULL, risk REAL NOT NULL,
         spent_tokens INTEGER NOT NULL DEFAULT 0, held_tokens INTEGER NOT NULL DEFAULT 0,
         spent_usd REAL NOT NULL DEFAULT 0, held_usd REAL NOT NULL DEFAULT 0,
-        in_flight INTEGER NOT NULL DEFAULT 0, risks_taken INTEGER NOT NULL DEFAULT 0, created_at REAL NOT NULL)""",
+        in_flight INTEGER NOT NULL DEFAULT 0, risks_taken INTEGER NOT NULL DEFAULT 0,
+        risk_used REAL NOT NULL DEFAULT 0, created_at REAL NOT NULL)""",
     """CREATE TABLE reservations (
         call_id TEXT NOT NULL, budget TEXT NOT NULL REFERENCES budgets, state TEXT NOT NULL,
         risk_share REAL NOT NULL, first_tokens INTEGER NOT NULL, first_usd REAL NOT NULL,
