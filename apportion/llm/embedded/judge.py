@@ -34,7 +34,7 @@ def grade_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
             correct, score = grade(question, reference, fenced.text)
             grades.append({"label": fenced.attributes.get("label", ""), "correct": correct, "score": score})
     grades.sort(key=lambda entry: str(entry["label"]))
-    return json.dumps({"grades": grades})
+    return json.dumps({"grades": grades}, separators=(",", ":"))
 
 
 def grade(question: str, reference: str, answer: str) -> tuple[bool, float]:

@@ -54,6 +54,14 @@ _FALLING = re.compile(
     r"\b(?:negative|declin\w+|decreas\w+|drop\w*|fell|fall\w*|reduc\w+|shr[aiu]nk\w*|deteriorat\w+)\b",
     re.IGNORECASE,
 )
+# Before an item's name these make it another item; its own figure would be a wrong answer.
+_NARROWING = re.compile(
+    r"adjusted|non-?gaap|gaap|organic|core|comparable|underlying|deferred|unearned|segments?|domestic|foreign"
+    r"|international|overseas|subscription|product|products|services?|hardware|software|online|digital|retail|wholesale"
+    r"|convertible|other|restructuring|impairment|prepaid|contract|lease|customer|pension|same-store|recurring|backlog"
+    r"|tax|interest|related-party|goodwill|currency|constant|pro-?forma|normalized|normalised",
+    re.IGNORECASE,
+)
 _WRITTEN = {
     "ebitda": "EBITDA",
     "ebitda_margin": "EBITDA margin",
@@ -102,7 +110,7 @@ class Task:
 def read_question(question: str) -> Task | None:
     """The computation that ``question`` asks for; null where it names nothing that can be computed."""
     main = _main_clause(question)
-    if _WORDED.match(main):
+    if _WORDED.match(main) and _scale(question) is None and _decimals(question) is None:
         return None
     definitions = _definitions(question)
     if not any(name in METRICS_BY_NAME for name in _names(main)):
@@ -112,7 +120,7 @@ def read_question(question: str) -> Task | None:
     defined = expression is not None
     if expression is None:
         built = _expression(bracketed, definitions)
-        if built is None:
+        if built is None or _qualified(bracketed):
             return None
         expression, names, ratio = built
     unit: Unit = "percent" if ratio else _unit(expression, names, defined)
@@ -215,6 +223,16 @@ def _defined_expression(main: str, definitions: Mapping[str, Expression]) -> Exp
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mention.name for mention in mentions(text)))
+
+
+def _qualified(text: str) -> bool:
+    """Whether the first item named is narrowed to something else ("deferred revenue", "adjusted EBITDA")."""
+    found = mentions(text)
+    before = re.search(r"([\w'’&-]+)[\s-]+$", text[: found[_first(text, found)].start])
+    if before is None:
+        return False
+    word = before[1]
+    return _NARROWING.fullmatch(word) is not None
 
 
 def _expression(

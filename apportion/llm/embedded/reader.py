@@ -11,6 +11,7 @@ from apportion.accounting import fold, mentions
 from apportion.llm.embedded.computing import ABSTAINS, compute
 from apportion.llm.embedded.layout import parse_page
 from apportion.llm.embedded.passages import best_passage
+from apportion.llm.embedded.rows import named_row
 from apportion.llm.fences import Fenced, parse
 from apportion.tokens import count_tokens
 
@@ -36,7 +37,7 @@ def read(question: str, pages: Sequence[str]) -> tuple[str, float, list[str]]:
     answer."""
     if question.strip() and pages:
         parsed = [parse_page(text) for text in pages]
-        found = compute(question, parsed) or best_passage(question, parsed)
+        found = compute(question, parsed) or named_row(question, parsed) or best_passage(question, parsed)
         if found is not None:
             return found
     return ABSTAINS

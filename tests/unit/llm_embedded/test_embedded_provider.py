@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from apportion.judging.blind import JUDGE_SCHEMA, judge_messages, parse_verdict
 from apportion.llm.embedded.provider import prompt_tokens, register
 from apportion.routes.prompts import ABSTENTION, ANSWER_SCHEMA, answer_messages, parse_answer
 from apportion.tokens import count_tokens
@@ -67,3 +68,23 @@ def test_an_unknown_embedded_model_is_refused(litellm):
 
 def test_registered_once(litellm):
     assert [entry["provider"] for entry in litellm.custom_provider_map].count("embedded") == 1
+
+
+def test_the_judge_grades_every_label_through_litellm(litellm):
+    messages = list(
+        judge_messages("What is it (in USD millions)?", "$1577.00", {"A": "$1.577 billion", "B": "12"})
+    )
+    schema = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": JUDGE_SCHEMA}}
+    response = litellm.completion(
+        model="embedded/judge", messages=messages, temperature=0, response_format=schema
+    )
+    grades = parse_verdict(response.choices[0].message.content, ["A", "B"])
+    assert [(grades[label].correct, grades[label].score) for label in "AB"] == [(True, 1.0), (False, 0.0)]
+
+
+def test_twenty_candidates_fit_the_output_limit(litellm):
+    candidates = dict.fromkeys("ABCDEFGHIJKLMNOPQRST", "$1.577 billion")
+    messages = list(judge_messages("What is it (in USD millions)?", "60%", candidates))
+    response = litellm.completion(model="embedded/judge", messages=messages, max_tokens=384)
+    assert response.choices[0].finish_reason == "stop"
+    assert len(parse_verdict(response.choices[0].message.content, list(candidates))) == 20

@@ -181,6 +181,42 @@ def test_a_change_in_a_cash_flow_statement_is_no_balance():
     assert ask("What are the FY2021 inventories (in USD millions)?", CASH).answer == ABSTENTION
 
 
+SEGMENTS = """Quillmoor Corp.
+Segment information (in millions)
+Year ended December 31,
+2021 2020
+Ferry services 1,200 900
+Harbour logistics 800 700
+Deferred revenue 45 30
+Share of revenue from ferries 60% 56%
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What were the net sales of Ferry services in FY2020?", "$900 million"),
+        ("What was Quillmoor's deferred revenue in FY2021?", "$45 million"),
+        ("What was the share of revenue from ferries in FY2021?", "60%"),
+    ],
+)
+def test_a_row_that_the_question_names_itself(question, answer):
+    assert ask(question, SEGMENTS).answer == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Quillmoor's deferred revenue in FY2021?",
+        "What was the adjusted EBITDA in FY2021 (USD millions)?",
+    ],
+)
+def test_a_narrowed_item_is_not_the_item(question):
+    found = ask(question, *ALL)
+    assert "2,000" not in found.answer
+    assert "400" not in found.answer
+
+
 def test_figures_of_another_company_do_not_mix_in():
     other = INCOME.replace("Quillmoor", "Harrowgate").replace("2,000", "9,000")
     messages = answer_messages(
