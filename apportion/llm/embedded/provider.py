@@ -63,6 +63,8 @@ def register(litellm: Any) -> None:
                 "mode": "chat",
                 "input_cost_per_token": 0.0,
                 "output_cost_per_token": 0.0,
+                "cache_creation_input_token_cost": 0.0,
+                "cache_read_input_token_cost": 0.0,
                 "max_input_tokens": MAX_INPUT_TOKENS,
                 "max_output_tokens": MAX_OUTPUT_TOKENS,
                 "supports_response_schema": True,
