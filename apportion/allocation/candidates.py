@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,8 @@ class Candidates:
     """What is known of n optional deep calls (escalation paper, section II-A).
 
     Attributes:
-        keys: unique question ids, shape (n,); they break every tie, so the order of rows changes nothing.
+        keys: unique question ids, an array, list or series, shape (n,); they break every tie, so the order
+            of rows changes nothing.
         predicted_gain: quality points, finite, shape (n,).
         predicted_cost: whole tokens, shape (n,).
         confidence: of the cheap answer, shape (n,); NaN is unknown. None where no confidence was logged.
@@ -31,7 +31,7 @@ class Candidates:
             it may not be.
     """
 
-    keys: Sequence[Any] | NDArray[Any]
+    keys: Any
     predicted_gain: NDArray[np.float64]
     predicted_cost: NDArray[np.int64]
     confidence: NDArray[np.float64] | None = None

@@ -44,6 +44,7 @@ def best_exchanges(
     slack: int,
     floor: float,
     *,
+    margin: float = 0.0,
     most: int = MOST_STATES,
     large: bool = False,
 ) -> tuple[float, NDArray[np.int64] | None, float]:
@@ -54,6 +55,7 @@ def best_exchanges(
         price: gain per unit at which the starting solution is the best choice of each item.
         slack: units that the starting solution leaves free, 0 or more.
         floor: gain over the start of a solution already known, 0 or more.
+        margin: improvements of this much or less don't exist (below 1 where gains are whole numbers).
         most: states to remember before stopping short.
         large: whether compiled code is worth loading.
 
@@ -62,7 +64,7 @@ def best_exchanges(
     """
     regret = price * exchanges.weight - exchanges.gain
     useful = (exchanges.weight < 0) | (exchanges.gain > 0)
-    near = np.flatnonzero(useful & (regret < price * slack - floor))
+    near = np.flatnonzero(useful & (regret < price * slack - floor - margin))
     if near.size == 0:
         return floor, None, floor
     item, weight, gain = exchanges.item[near], exchanges.weight[near], exchanges.gain[near]
@@ -80,7 +82,7 @@ def best_exchanges(
     down = np.append(np.minimum.accumulate(np.where(weight < 0, rate, np.inf)[::-1])[::-1], np.inf)[start[1:]]
     compiled = kernels(large)
     grow = compiled.grow_core if compiled is not None else grow_core
-    best, node, ceiling, parent, made_by = grow(start, weight, gain, up, down, slack, floor, most)
+    best, node, ceiling, parent, made_by = grow(start, weight, gain, up, down, slack, floor, margin, most)
     if node == -2:
         return floor, None, float(ceiling)
     taken = []
@@ -88,6 +90,31 @@ def best_exchanges(
         taken.append(made_by[node])
         node = parent[node]
     return float(best), near[order[np.array(taken, dtype=np.int64)]], float(ceiling)
+
+
+def grain(gains: NDArray[np.float64]) -> float | None:
+    """Return a step that all gains are whole multiples of, None if there is none.
+
+    Scores on a scale, such as thirds, often have one; in its multiples sums are exact, and a bound less than one
+    step above a solution proves it.
+    """
+    sample = np.unique(np.abs(gains[:: max(1, gains.size // 1024)]))
+    if sample.size > 400 or sample[-1:].sum() == 0:
+        return None
+    top = float(sample[-1])
+    step = 0.0
+    for value in sample.tolist():
+        rest = value
+        while rest > 1e-12 * top:
+            step, rest = rest, (step % rest)
+            if rest > step - 1e-12 * top:  # a remainder just short of the divisor is none
+                rest = 0.0
+    if step < 1e-3 * top:
+        return None
+    step = top / round(top / step)
+    multiples = gains / step
+    whole = np.rint(multiples)
+    return step if bool(((np.abs(multiples - whole) < 1e-12) & ((whole != 0) | (gains == 0))).all()) else None
 
 
 def worth_compiling(n: int) -> bool:
@@ -103,6 +130,7 @@ def grow_core(
     down: NDArray[np.float64],
     slack: int,
     floor: float,
+    margin: float,
     most: int,
 ) -> Any:
     """Search the exchanges stage by stage.
@@ -115,6 +143,7 @@ def grow_core(
         down: least gain lost per unit freed in later stages (infinite if none can be freed), shape (stages,).
         slack: units free at the start.
         floor: gain that must be beaten.
+        margin: least improvement worth a search.
         most: states to remember.
 
     Returns:
@@ -143,7 +172,7 @@ def grow_core(
         room = (slack - weights).astype(np.float64)
         down_rate = np.where(room >= 0, up[stage], down[stage])
         bound = gains + room * down_rate
-        keep = bound > best
+        keep = bound > best + margin
         noted = keep.copy()
         if best_at >= 0:
             noted[best_at] = True

@@ -34,6 +34,7 @@ def grow_core(
     down: NDArray[np.float64],
     slack: int,
     floor: float,
+    margin: float,
     most: int,
 ) -> Any:
     """Compiled form of `apportion.allocation.core.grow_core`, which says what it does."""
@@ -97,7 +98,7 @@ def grow_core(
         for s in range(kept_weights.shape[0]):
             spare = slack - kept_weights[s]
             bound = kept_gains[s] + spare * (up[stage] if spare >= 0 else down[stage])
-            keep = bound > best
+            keep = bound > best + margin
             if keep or s == best_at:
                 node = kept_nodes[s]
                 if kept_moves[s] >= 0:

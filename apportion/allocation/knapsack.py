@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, worth_compiling
+from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, grain, worth_compiling
 from apportion.allocation.inputs import finite, whole, whole_budgets
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,8 @@ class Solution:
 
 def units(costs: Ints, unit: int) -> Ints:
     """Return costs in units, rounded up; below zero counts as zero."""
-    return np.maximum(-(-costs // unit), 0) if unit > 1 else np.maximum(costs, 0)
+    free = np.maximum(costs, 0)
+    return (free + (unit - 1)) // unit if unit > 1 else free
 
 
 def knapsack(
@@ -114,45 +115,58 @@ def solve(
         most_states: as in `knapsack`.
     """
     worth = gains > 0
-    items = np.flatnonzero(worth & (weights > 0) & (weights <= capacity))
     chosen = worth & (weights == 0)
+    free = float(gains[chosen].sum())
+    items = np.flatnonzero(worth & (weights > 0) & (weights <= capacity))
     w, g = weights[items], gains[items]
     if int(w.sum()) <= capacity:
         chosen[items] = True
         return chosen, 0.0, None
-    full, split, order = fill(g / w, w, capacity)
-    slack = capacity - int(w[full].sum())
-    price = float(g[split] / w[split])
-    start = float(g[full].sum())
+    step = grain(g)
+    margin = 0.0
+    if step is not None:
+        g, margin = np.rint(g / step), 1.0 - 1e-6
+    rate = g / w
+    full, split, order, used, inner = fill(rate, w, capacity)
+    slack, price = capacity - used, float(rate[split])
+    start = float(g @ full)
     # A first solution: go on down the order behind the split item with what still fits.
-    rest = order[order != split]
-    extra, fitted, left = 0.0, [], slack
-    while rest.size and left > 0:
-        rest = rest[w[rest] <= left]
+    rest = order[1:]
+    extra, fitted, left = 0.0, [np.zeros(0, dtype=np.int64)], slack
+    while (rest := rest[w[rest] <= left]).size:
         sums = np.cumsum(w[rest])
         fits = int(np.searchsorted(sums, left, side="right"))
-        if fits == 0:
-            break
         fitted.append(rest[:fits])
         extra += float(g[rest[:fits]].sum())
         left -= int(sums[fits - 1])
         rest = rest[fits:]
-    sign = np.where(full, -1, 1)
-    # Only items whose regret is below the gap can change; the rest are never built into arrays.
-    near = np.flatnonzero(np.abs(price * w - g) < price * slack - extra)
-    exchanges = Exchanges(near, sign[near], sign[near] * w[near], sign[near] * g[near])
+    # Only items whose regret is below the gap can change. Outside the bracket of the split item even the
+    # lightest item's regret is usually above it, and the rest needn't be looked at.
+    reach = price * slack - extra - margin
+    near = inner
+    if near is None or min(price - rate[near].min(), rate[near].max() - price) * int(w.min()) <= reach:
+        near = np.arange(items.size)
+    near = near[np.abs(price * w[near] - g[near]) < reach]
+    sign = np.where(full[near], -1, 1)
     best, moves, ceiling = best_exchanges(
-        exchanges, price, slack, extra, most=most_states, large=worth_compiling(gains.shape[0])
+        Exchanges(near, sign, sign * w[near], sign * g[near]),
+        price,
+        slack,
+        extra,
+        margin=margin,
+        most=most_states,
+        large=worth_compiling(gains.shape[0]),
     )
     if moves is None:
-        full[np.concatenate([*fitted, np.zeros(0, dtype=np.int64)])] = True
+        full[np.concatenate(fitted)] = True
     else:
         full[near[moves]] ^= True
     chosen[items[full]] = True
-    return chosen, ceiling - best, start + price * slack + float(gains[worth & (weights == 0)].sum())
+    scale = 1.0 if step is None else step
+    return chosen, (ceiling - best) * scale, free + (start + price * slack) * scale
 
 
-def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], int, Ints]:
+def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], int, Ints, int, Ints | None]:
     """Fill items by descending rate until one doesn't fit.
 
     Args:
@@ -161,19 +175,22 @@ def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_],
         capacity: units.
 
     Returns:
-        Who is filled whole, shape (n,); the split item; the items behind it nearest in order (it is the first).
+        Who is filled whole, shape (n,); the split item; the items behind it nearest in order (it is the first);
+        the units filled; and the items around the split, outside of whose rates all others lie (None: all).
     """
     n = rate.shape[0]
     bracket = _bracket(rate, weights, capacity) if n > 4096 else None
     if bracket is None:
         full = np.zeros(n, dtype=np.bool_)
-        order, before = np.argsort(-rate, kind="stable"), 0
+        order, before, inner = np.argsort(-rate, kind="stable"), 0, None
     else:
         full, inner, before = bracket
         order = inner[np.argsort(-rate[inner], kind="stable")]
-    fits = int(np.searchsorted(np.cumsum(weights[order]), capacity - before, side="right"))
+    sums = np.cumsum(weights[order])
+    fits = int(np.searchsorted(sums, capacity - before, side="right"))
     full[order[:fits]] = True
-    return full, int(order[fits]), order[fits:]
+    used = before + (int(sums[fits - 1]) if fits else 0)
+    return full, int(order[fits]), order[fits:], used, inner
 
 
 def _bracket(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], Ints, int] | None:

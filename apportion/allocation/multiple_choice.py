@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, worth_compiling
+from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, grain, worth_compiling
 from apportion.allocation.hulls import Floats
 from apportion.allocation.inputs import key_ranks, whole, whole_budgets
 from apportion.allocation.knapsack import Solution, units
@@ -56,6 +56,10 @@ def multiple_choice(
 
 
 def _solve(gains: Floats, weights: Ints, capacity: int, most: int) -> tuple[Ints, float, float | None]:
+    step = grain(gains.ravel())
+    margin = 0.0
+    if step is not None:
+        gains, margin = np.rint(gains / step), 1.0 - 1e-6
     path = allocation_path(gains, weights)
     point = path.at(capacity)
     arm = path.arms_at(capacity)
@@ -63,15 +67,22 @@ def _solve(gains: Floats, weights: Ints, capacity: int, most: int) -> tuple[Ints
         return arm, 0.0, None
     slack, price = capacity - int(_chosen(weights, arm).sum()), point.price
     extra, filling = _first_solution(path, point.steps, slack)
-    item, to, weight, gain = _all_exchanges(gains, weights, arm, price, price * slack - extra)
+    item, to, weight, gain = _all_exchanges(gains, weights, arm, price, price * slack - extra - margin)
     best, moves, ceiling = best_exchanges(
-        Exchanges(item, to, weight, gain), price, slack, extra, most=most, large=worth_compiling(gains.size)
+        Exchanges(item, to, weight, gain),
+        price,
+        slack,
+        extra,
+        margin=margin,
+        most=most,
+        large=worth_compiling(gains.size),
     )
     if moves is None:
         arm[path.item[filling]] = path.arm[filling]
     else:
         arm[item[moves]] = to[moves]
-    return arm, ceiling - best, point.gain
+    scale = 1.0 if step is None else step
+    return arm, (ceiling - best) * scale, point.gain * scale
 
 
 def _all_exchanges(

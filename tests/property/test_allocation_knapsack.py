@@ -48,6 +48,28 @@ def test_optimal_among_all_subsets(problem, compiled):
     assert got.cost == int(got.chosen @ np.array(costs))
 
 
+@settings(deadline=None)
+@given(
+    st.sampled_from([1 / 3, 0.1, 0.05, 1 / 30, 0.25, 7.0, 1 / 300]),
+    st.lists(st.integers(-40, 40), min_size=1, max_size=30),
+)
+def test_grain_divides_every_gain(step, multiples):
+    found = core.grain(np.array(multiples) * step)
+    if any(multiples):
+        assert found is not None
+        assert found / step == pytest.approx(np.gcd.reduce(multiples), rel=1e-6)
+    else:
+        assert found is None
+
+
+def test_no_grain_in_continuous_gains():
+    assert core.grain(np.random.default_rng(0).normal(size=5000)) is None
+    # The odd one out is not in the sample that is looked at first.
+    mostly = np.ones(5000)
+    mostly[1] = np.pi
+    assert core.grain(mostly) is None
+
+
 def many(n, seed, kind="plain"):
     rng = np.random.default_rng(seed)
     costs = rng.lognormal(7.7, 0.5, n).astype(np.int64) + 1
