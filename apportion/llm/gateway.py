@@ -30,6 +30,8 @@ Progress = Callable[[int, int, CallResult], None]
 
 #: How often somebody else's call, or budget held by another process, is looked at again (seconds).
 _POLL_S = 0.05
+#: How many calls' prompts are counted at a time.
+_COUNT_AHEAD = 32
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,7 @@ class _Batch:
         self._results: dict[int, CallResult] = {}
         self.events: SimpleQueue[Any] = SimpleQueue()
         self._slots: dict[str, asyncio.Semaphore] = {}
+        self._sizes: dict[int, tuple[asyncio.Future[list[Sizes]], int]] = {}
         self._deadline: float | None = None
         self._settled = asyncio.Event()
 
@@ -249,7 +252,7 @@ class _Batch:
         """Get one call under way: returns when it is sent, settled, or waits in the background for its twin."""
         request, purpose = self._calls[position]
         slots = self._slots[request.model]
-        size = sizes(request)
+        size = await self._size(position)
         await slots.acquire()
         keep = False
         try:
@@ -264,6 +267,22 @@ class _Batch:
         finally:
             if not keep:
                 slots.release()
+
+    async def _size(self, position: int) -> Sizes:
+        """The call's size, counted some calls ahead by a thread: counting long prompts takes as long as the ledger."""
+        if position not in self._sizes:
+            ahead = [
+                i
+                for i in range(position, len(self._calls))
+                if i not in self._sizes and i not in self._results
+            ]
+            chunk = ahead[:_COUNT_AHEAD]
+            counted = asyncio.get_running_loop().run_in_executor(
+                None, lambda: [sizes(self._calls[i][0]) for i in chunk]
+            )
+            self._sizes.update((i, (counted, at)) for at, i in enumerate(chunk))
+        counted, at = self._sizes[position]
+        return (await counted)[at]
 
     async def _claim(
         self, request: ChatRequest, purpose: CallPurpose, size: Sizes

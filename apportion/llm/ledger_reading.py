@@ -102,8 +102,9 @@ class LedgerReading(ABC):
             " coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,"
             " coalesce(sum(usage_source <> 'provider'), 0) AS not_from_provider,"
             " sum(cost_usd) AS cost_usd, sum(cost_usd IS NULL AND status <> 'pending') AS unpriced"
-            " FROM (SELECT calls.*, (SELECT count(*) FROM call_uses WHERE call_uses.call_id = calls.call_id"
-            " AND call_uses.served) AS served FROM calls WHERE ?1 IS NULL OR outcome_set = ?1)"
+            " FROM calls LEFT JOIN"
+            " (SELECT call_id, sum(served) AS served FROM call_uses GROUP BY call_id) USING (call_id)"
+            " WHERE ?1 IS NULL OR outcome_set = ?1"
             " GROUP BY outcome_set, model, purpose ORDER BY outcome_set, model, purpose",
             [outcome_set],
         )

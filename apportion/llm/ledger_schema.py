@@ -16,13 +16,11 @@ SCHEMA = (
         settled_at REAL, worker_id TEXT NOT NULL, input_estimate INTEGER NOT NULL, input_bound INTEGER NOT NULL,
         output_bound INTEGER NOT NULL, text TEXT, parsed TEXT, mean_logprob REAL, error TEXT)""",
     "CREATE INDEX calls_by_request ON calls (request_hash)",
-    "CREATE INDEX calls_by_set ON calls (outcome_set, created_at)",
     "CREATE INDEX calls_by_model ON calls (model, purpose, created_at)",
     "CREATE INDEX calls_pending ON calls (status) WHERE status = 'pending'",
     """CREATE TABLE call_uses (
         use_id INTEGER PRIMARY KEY, call_id TEXT NOT NULL REFERENCES calls, outcome_set TEXT NOT NULL,
         question_id TEXT, route TEXT, purpose TEXT NOT NULL, served INTEGER NOT NULL, used_at REAL NOT NULL)""",
-    "CREATE INDEX call_uses_by_set ON call_uses (outcome_set)",
     """CREATE TABLE workers (
         worker_id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, process_started INTEGER,
         heartbeat_at REAL NOT NULL)""",

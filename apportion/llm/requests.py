@@ -69,7 +69,8 @@ class ChatRequest:
     ``model`` is a LiteLLM model name (``provider/name``). ``temperature`` null leaves the provider's own.
     ``max_output_tokens`` bounds the answer, reasoning included. ``response_schema`` is a JSON schema; the answer
     is then parsed strictly. ``provider_options`` go to the provider as they are and are part of the identity;
-    credentials among them are refused (``ValueError``), since those come from the environment only.
+    credentials among them are refused (``ValueError``), since those come from the environment only, and so is what
+    would let a call cost more than its tokens.
     """
 
     model: str
@@ -94,6 +95,11 @@ class ChatRequest:
         if taken:
             raise ValueError(
                 f"provider option {taken[0]!r} has a field of its own in the request; set it there"
+            )
+        dear = sorted(set(self.provider_options) & _UNBOUNDED)
+        if dear:
+            raise ValueError(
+                f"provider option {dear[0]!r} can make a call cost more than any cap would hold for it"
             )
         refuse_secrets(self.provider_options, where=f"provider_options of a request to {self.model}")
 
@@ -136,6 +142,12 @@ _OWN_FIELDS = frozenset(
         "mock_response",
         "fallbacks",
     }
+)
+
+
+#: Several answers for one output limit, dearer tiers, and fees beside the tokens.
+_UNBOUNDED = frozenset(
+    {"n", "best_of", "service_tier", "web_search_options", "modalities", "audio", "prediction"}
 )
 
 
