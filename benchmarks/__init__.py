@@ -1,0 +1,1 @@
+"""Side-by-side timings against what a user would pick instead."""
