@@ -9,6 +9,7 @@ hundreds of items or more the optimum beats first-fit on the same order by very 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,12 @@ def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_],
     return full, order, fits, used, inner
 
 
+@cache
+def _pairs(size: int) -> tuple[Ints, Ints]:
+    i, j = np.triu_indices(size, 1)
+    return i, j
+
+
 def _best_swap(gains: Floats, weights: Ints, order: Ints, split: int, slack: int) -> tuple[float, Ints]:
     """Return the best exchange of up to two filled items for up to two others close to the split, and who changes.
 
@@ -206,7 +213,7 @@ def _best_swap(gains: Floats, weights: Ints, order: Ints, split: int, slack: int
     """
     sides = []
     for near in (order[max(0, split - _NEAR) : split][::-1], order[split : split + _NEAR]):
-        i, j = np.triu_indices(min(near.size, _PAIRED), 1)
+        i, j = _pairs(min(near.size, _PAIRED))
         first = np.concatenate([[-1], near, near[i]])
         second = np.concatenate([np.full(near.size + 1, -1), near[j]])
         gain = np.where(first >= 0, gains[first], 0.0) + np.where(second >= 0, gains[second], 0.0)
