@@ -7,10 +7,8 @@ call, times their number, beside an allowance of 1 ms a call.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import importlib.util
-import json
 import os
 import statistics
 import sys
@@ -29,8 +27,9 @@ from apportion.llm.ledger import Claimed, Ledger
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Message, Usage
 from apportion.llm.transport import litellm_module
+from benchmarks.harness import arguments, row, show
 
-CONCURRENCY, DELAY_S, ROUNDS = 64, 0.05, 3
+CALLS, CONCURRENCY, DELAY_S, ROUNDS = 1000, 64, 0.05, 3
 MODEL = "openai/local"
 
 
@@ -103,7 +102,7 @@ def throughput(n: int) -> dict[str, Any]:
             _run_bare(calls, server.url)
             bare.append(time.perf_counter() - started)
         gateway.close()
-    return _row("throughput", n, statistics.median(ours), "litellm.acompletion", statistics.median(bare))
+    return row("throughput", n, statistics.median(ours), "litellm.acompletion", statistics.median(bare))
 
 
 def ledger(n: int) -> dict[str, Any]:
@@ -132,33 +131,15 @@ def ledger(n: int) -> dict[str, Any]:
             book.settle(result, account.settlement(Amount(940)))
             took.append(time.perf_counter() - started)
         book.close()
-    return _row("ledger", n, statistics.median(took) * n, "an allowance of 1 ms a call", n / 1000)
-
-
-def _row(case: str, n: int, ours_s: float, other: str, other_s: float) -> dict[str, Any]:
-    return {
-        "case": case,
-        "n": n,
-        "ours_s": round(ours_s, 4),
-        "other": other,
-        "other_s": round(other_s, 4),
-        "ratio": round(other_s / ours_s, 3),
-    }
+    return row("ledger", n, statistics.median(took) * n, "an allowance of 1 ms a call", n / 1000)
 
 
 def main() -> None:
     """Run both cases and print them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("--max-n", type=int, default=1000)
-    arguments = parser.parse_args()
-    rows = [throughput(arguments.max_n), ledger(arguments.max_n)]
-    if arguments.format == "json":
-        print(json.dumps(rows, indent=1))
-        return
-    print(f"{'case':<12}{'n':>7}{'ours_s':>10}  {'other':<30}{'other_s':>10}{'ratio':>8}")
-    for row in rows:
-        print("{case:<12}{n:>7}{ours_s:>10.3f}  {other:<30}{other_s:>10.3f}{ratio:>8.2f}".format(**row))
+    parser = arguments(__doc__.splitlines()[0])
+    chosen = parser.parse_args()
+    n = min(chosen.max_n, CALLS)
+    show([throughput(n), ledger(n)], chosen.format)
 
 
 if __name__ == "__main__":

@@ -398,6 +398,45 @@ def test_threads_share_a_budget(make: Any, server: Any) -> None:
     assert gateways[0].account.statement().spent_tokens == 7 * size
 
 
+@pytest.mark.slow
+def test_processes_share_a_budget_and_each_others_calls(make: Any, server: Any, tmp_path: Path) -> None:
+    gateway = make()
+    size = gateway.expected([call("tokens:99,10", "process 0 0", max_output_tokens=10)]).most_tokens
+    script = (
+        "import sys\n"
+        "from apportion.llm.accounts import Budget\n"
+        "from apportion.llm.gateway import Gateway\n"
+        "from apportion.llm.requests import CallPurpose, ChatRequest, Message\n"
+        "path, url, me, size = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])\n"
+        "def call(steps, name):\n"
+        "    request = ChatRequest('openai/own-model', (Message('user', f'do: {steps} | {name}'),),"
+        " max_output_tokens=10)\n"
+        "    return request, CallPurpose('set', name, 'top1', 'answer')\n"
+        "common = [call('slow:1.5', 'common')]\n"
+        "own = [call(f'tokens:{size - 10},10', f'process {me} {i}') for i in range(6)]\n"
+        "gateway = Gateway(path, api_base=url)\n"
+        "(result,) = gateway.complete_many(common)\n"
+        "assert result.status == 'ok', result\n"
+        "gateway = Gateway(path, api_base=url, budget=Budget('processes', tokens=7 * size + 3))\n"
+        "print(sum(r.status == 'ok' for r in gateway.complete_many(own)))\n"
+    )
+    path = str(tmp_path / "ledger" / "calls.sqlite")
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, path, server.url, str(me), str(size)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for me in range(3)
+    ]
+    sent = [int(worker.communicate()[0]) for worker in workers]
+    assert sum(sent) == 7
+    assert len([e for e in server.log() if e["name"].startswith("process")]) == 7
+    assert len(server.requests("common")) == 1
+    (budget,) = gateway.ledger.query("SELECT * FROM budgets WHERE budget = 'processes'")
+    assert (budget["spent_tokens"], budget["held_tokens"]) == (7 * size, 0)
+
+
 def test_a_calibrated_budget_reports_its_coverage(make: Any) -> None:
     make(max_concurrency=8).complete_many(
         [call(f"tokens:20,{5 + i % 40}", f"history {i}") for i in range(200)]
