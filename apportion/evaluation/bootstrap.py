@@ -24,7 +24,7 @@ from apportion.allocation.inputs import finite
 
 Floats = NDArray[np.float64]
 Kind = Literal["percentile", "normal"]
-_BLOCK = 1 << 21  # draws held at a time: 16 MB of counts
+_BLOCK = 1 << 20  # draws of one stream, held at a time: 8 MB of counts
 _COMPILED_FROM = 20_000_000  # draws in all, from where compiled code repays being loaded
 
 
@@ -84,24 +84,25 @@ def group_sums(codes: NDArray[np.int64], groups: int, columns: Floats) -> Floats
 def draw_counts(groups: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield blocks, shape (b, groups), of how often each group was drawn in b of the `resamples`.
 
-    The same seed gives the same draws, whatever the size of a block.
+    Each block has its own stream of random numbers, so that blocks may be drawn side by side.
     """
-    rng = np.random.default_rng(seed)
     rows = max(1, _BLOCK // max(groups, 1))
-    compiled = kernels(groups * resamples >= _COMPILED_FROM)
     for start in range(0, resamples, rows):
-        block = min(rows, resamples - start)
-        drawn = rng.integers(0, groups, size=(block, groups), dtype=np.uint32)
-        if compiled is not None:
-            counts = np.zeros((block, groups))
-            compiled.tally(drawn, counts)
-            yield counts
-        else:
-            flat = drawn.astype(np.int64)
-            flat += np.arange(block)[:, None] * groups
-            yield (
-                np.bincount(flat.ravel(), minlength=block * groups).reshape(block, groups).astype(np.float64)
-            )
+        yield _drawn_block(groups, resamples, seed, start)
+
+
+def _drawn_block(groups: int, resamples: int, seed: int, start: int) -> Floats:
+    block = min(max(1, _BLOCK // max(groups, 1)), resamples - start)
+    rng = np.random.default_rng([seed, start])
+    drawn = rng.integers(0, groups, size=(block, groups), dtype=np.uint32)
+    compiled = kernels(groups * resamples >= _COMPILED_FROM)
+    if compiled is not None:
+        counts = np.zeros((block, groups))
+        compiled.tally(drawn, counts)
+        return counts
+    flat = drawn.astype(np.int64)
+    flat += np.arange(block)[:, None] * groups
+    return np.bincount(flat.ravel(), minlength=block * groups).reshape(block, groups).astype(np.float64)
 
 
 def resampled_sums(
@@ -124,7 +125,20 @@ def resampled_sums(
     sums = group_sums(codes, count, matrix)
     if count < 2:
         return sums.sum(axis=0), np.zeros((0, matrix.shape[1])), count
-    drawn = [counts @ sums for counts in draw_counts(count, resamples, seed)]
+
+    def part(start: int) -> Floats:
+        product: Floats = _drawn_block(count, resamples, seed, start) @ sums
+        return product
+
+    starts = range(0, resamples, max(1, _BLOCK // count))
+    if len(starts) > 4:
+        from concurrent.futures import ThreadPoolExecutor
+
+        kernels(count * resamples >= _COMPILED_FROM)  # loaded once, before the threads start
+        with ThreadPoolExecutor(2) as pool:
+            drawn = list(pool.map(part, starts))
+    else:
+        drawn = [part(start) for start in starts]
     return sums.sum(axis=0), np.concatenate(drawn), count
 
 

@@ -12,12 +12,14 @@ from apportion.evaluation.bootstrap import (
     Interval,
     draw_counts,
     group_codes,
+    group_sums,
     interval,
     jaccard_interval,
     mean_interval,
     mean_intervals,
     paired_difference,
     ratio_interval,
+    resampled_sums,
     statistic_interval,
 )
 
@@ -111,15 +113,25 @@ def test_columns_share_their_draws():
     assert both[1] == mean_interval(a[:, 1], groups, seed=5)
 
 
-def test_draws_do_not_depend_on_blocks_or_compilation(monkeypatch):
-    whole = np.concatenate(list(draw_counts(37, 50, 4)))
-    assert (whole.sum(axis=1) == 37).all()
+def test_draws_do_not_depend_on_compilation(monkeypatch):
     monkeypatch.setattr(bootstrap, "_BLOCK", 100)
-    pieces = list(draw_counts(37, 50, 4))
-    assert len(pieces) > 1
-    np.testing.assert_array_equal(np.concatenate(pieces), whole)
     monkeypatch.setattr(bootstrap, "_COMPILED_FROM", 0)
-    np.testing.assert_array_equal(np.concatenate(list(draw_counts(37, 50, 4))), whole)
+    drawn = []
+    for switch in ("0", "1"):
+        monkeypatch.setenv("APPORTION_COMPILED", switch)
+        drawn.append(np.concatenate(list(draw_counts(37, 50, 4))))
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert (drawn[0].sum(axis=1) == 37).all()
+    assert len(np.unique(drawn[0], axis=0)) == 50
+
+
+def test_blocks_side_by_side_are_the_blocks_in_turn(monkeypatch):
+    monkeypatch.setattr(bootstrap, "_BLOCK", 100)
+    values, groups = np.random.default_rng(0).normal(size=(90, 2)), np.arange(90) % 30
+    _, drawn, count = resampled_sums(values, groups, resamples=50, seed=3)
+    sums = group_sums(*group_codes(groups), values)
+    in_turn = np.concatenate([counts @ sums for counts in draw_counts(count, 50, 3)])
+    np.testing.assert_array_equal(drawn, in_turn)
 
 
 def test_coverage_of_a_known_mean():
