@@ -8,6 +8,7 @@ the gateway counts attempts, and they must be the only ones.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import threading
@@ -20,6 +21,9 @@ from apportion.llm.ledger import Sizes
 from apportion.llm.redaction import RedactingFilter
 from apportion.llm.requests import ChatRequest, Usage
 from apportion.llm.structured import instruction
+
+#: How long that may take (seconds).
+_LOGGING_S = 2.0
 
 _lock = threading.Lock()
 _loaded: Any = None
@@ -65,11 +69,20 @@ def litellm_module() -> Any:
                 "aiohttp",
             ):
                 logging.getLogger(name).addFilter(RedactingFilter())
-            for name in ("LiteLLM", "httpx"):
-                logging.getLogger(name).setLevel(logging.ERROR)
+            # What goes wrong comes back as an exception; LiteLLM's own lines would only repeat it.
+            logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+            logging.getLogger("httpx").setLevel(logging.WARNING)
             _register_embedded(litellm)
             _loaded = litellm
         return _loaded
+
+
+async def settle_logging() -> None:
+    """Let LiteLLM's logging worker finish: what it holds at exit it would run a second time, loudly."""
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(GLOBAL_LOGGING_WORKER.flush(), _LOGGING_S)
 
 
 def _register_embedded(litellm: Any) -> None:
