@@ -73,7 +73,13 @@ def replicates(max_n: int) -> Iterable[Row]:
                 return path_replicates(allocation_path(gains, costs), groups, budgets, resamples=200)
 
             bare = median_s(lambda: whole_path(gains, costs))
-            yield row(f"path, {k} arms, 200 replicates", n, median_s(ours), "the bare path", bare)
+            yield row(
+                f"path, {k} arm{'s' if k > 1 else ''}, 200 replicates",
+                n,
+                median_s(ours),
+                "the bare path",
+                bare,
+            )
 
 
 def first_fit(max_n: int) -> Iterable[Row]:
