@@ -2,7 +2,8 @@
 
     python -m benchmarks.allocation [--format json] [--max-n 10000] [--cases path knapsack] [--plot FILE.png]
 
-Log-normal costs, about two thirds of the gains positive. OR-tools and maq are compared with where they are installed.
+Log-normal costs, about two thirds of the gains positive. OR-tools is compared with where it is
+installed.
 """
 
 # Closures are timed at once, inside the loop that makes them.
@@ -50,16 +51,6 @@ def path(max_n: int) -> Iterable[Row]:
             ours = median_s(lambda: whole_path(gains, costs))
             name = f"path, {k} arm{'s' if k > 1 else ''}"
             yield row(name, n, ours, "numpy argsort of its slopes", median_s(lambda: np.argsort(slopes)))
-            if importlib.util.find_spec("maq") is not None:
-                from maq import MAQ
-
-                yield row(
-                    name,
-                    n,
-                    ours,
-                    "maq",
-                    median_s(lambda: MAQ(budget=1e18, n_bootstrap=0).fit(gains, costs, gains)),
-                )
 
 
 def replicates(max_n: int) -> Iterable[Row]:
