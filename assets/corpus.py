@@ -5,13 +5,16 @@ from typing import Any
 
 import dagster as dg
 import polars as pl
+from filelock import FileLock
 
 from apportion.corpus.placing import new_filings, place
+from apportion.corpus.records import Corpus
 from assets.checks import specs
 from assets.partitions import filing_batches
 from assets.publishing import column_schema, publish
 from assets.resources import Source, Warehouse
 from assets.sources import read_source
+from warehouse.store import Store
 
 
 @dg.multi_asset(
@@ -40,6 +43,14 @@ def corpus(context: dg.AssetExecutionContext, warehouse: Warehouse, source: Sour
     store = warehouse.store()
     batch = context.partition_key
     read, arguments = read_source(store, source, "filings", batch)
+    # Two batches that bring the same filing at once must not both believe they were first.
+    with FileLock(warehouse.lock_path("corpus")):
+        yield from _store(context, store, batch, read, arguments)
+
+
+def _store(
+    context: dg.AssetExecutionContext, store: Store, batch: str, read: Corpus, arguments: dict[str, Any]
+) -> Iterator[Any]:
     others = store.scan("filings").filter(pl.col("filing_batch") != batch).collect()
     fresh = new_filings(place(read, others), others)
     context.log.info(f"{fresh.filings.height} new filings of {read.filings.height}")

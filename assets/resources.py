@@ -26,11 +26,19 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The Delta tables."""
         return Store(self.root or warehouse_root())
 
-    def ledger_path(self) -> Path:
-        """The call ledger; a local file, also where the tables lie in an object store."""
+    def local_folder(self) -> Path:
+        """Where local files lie, also where the tables lie in an object store."""
         folder = Path(self.root) if self.root and "://" not in self.root else local_root()
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / "ledger.sqlite"
+        return folder
+
+    def ledger_path(self) -> Path:
+        """The call ledger."""
+        return self.local_folder() / "ledger.sqlite"
+
+    def lock_path(self, name: str) -> Path:
+        """The file of a lock between the processes of this machine; the kernel frees it when its holder dies."""
+        return self.local_folder() / f".{name}.lock"
 
 
 class Source(dg.ConfigurableResource):  # type: ignore[type-arg]

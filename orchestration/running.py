@@ -21,6 +21,10 @@ class WorkFailedError(RuntimeError):
         self.trace = trace
 
 
+WRAPPERS = ("DagsterExecutionStepExecutionError", "DagsterUserCodeExecutionError")
+"""What Dagster puts around the error of a step."""
+
+
 @dataclass(frozen=True)
 class Finished:
     """What a run left: metadata of each materialised table."""
@@ -100,7 +104,7 @@ def _failure(result: Any) -> WorkFailedError:
             asset = event.step_key
             said = data.user_failure_data.description if data.user_failure_data else None
             error = data.error
-            while error is not None and error.cause is not None:
+            while error is not None and error.cause is not None and error.cls_name in WRAPPERS:
                 error = error.cause
             message = said or (error.message if error else "unknown failure")
             # Dagster puts the class in front and a newline behind.

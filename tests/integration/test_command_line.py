@@ -1,0 +1,338 @@
+"""The command line as people meet it: real processes over a real warehouse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import pytest
+import tiny
+from commandline import ROOT, CommandLine
+
+HEAVY = ("dagster", "litellm", "sklearn", "pandas", "great_expectations", "polars", "duckdb")
+
+
+@pytest.fixture(scope="module")
+def finished(
+    shared_apportion: Callable[[str], CommandLine], tmp_path_factory: pytest.TempPathFactory
+) -> CommandLine:
+    """A warehouse with the tiny set ingested and run."""
+    apportion = shared_apportion("finished")
+    folder = tiny.write(tmp_path_factory.mktemp("tiny"))
+    apportion.ok("ingest", str(folder), "--set", "tiny", "--batch", "tiny")
+    apportion.ok("run", "--set", "tiny")
+    return apportion
+
+
+def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
+
+
+def test_help_imports_nothing_heavy(apportion: CommandLine) -> None:
+    script = f"import sys, orchestration.cli; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+    shown = apportion("--help")
+    assert shown.status == 0
+    for command in ("ingest", "run", "evaluate", "sql", "status", "ui", "demo"):
+        assert command in shown.out
+
+
+def test_the_whole_path_leaves_its_tables(finished: CommandLine) -> None:
+    counted = rows(
+        finished,
+        "SELECT (SELECT count(*) FROM filings) AS filings, (SELECT count(*) FROM pages) AS pages,"
+        " (SELECT count(*) FROM questions) AS questions, (SELECT count(*) FROM route_outcomes) AS outcomes,"
+        " (SELECT count(*) FROM judgements) AS judgements, (SELECT count(*) FROM policy_summary) AS policies",
+    )
+    assert counted == [
+        {
+            "filings": "12",
+            "pages": "24",
+            "questions": "24",
+            "outcomes": "96",
+            "judgements": "288",
+            "policies": "64",
+        }
+    ]
+
+
+def test_a_second_run_calls_nothing_commits_nothing_and_prints_the_same(finished: CommandLine) -> None:
+    versions = rows(finished, 'SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
+    first = finished.ok("run", "--set", "tiny", "--format", "csv")
+    shown = finished("run", "--set", "tiny", "--format", "csv")
+    assert shown.out == first
+    assert "0 model calls made; no table changed" in shown.err
+    assert (
+        rows(finished, 'SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
+        == versions
+    )
+
+
+def test_formats_agree(finished: CommandLine) -> None:
+    statement = "SELECT policy, budget_fraction, quality FROM policy_summary ORDER BY ALL"
+    as_csv = rows(finished, statement)
+    as_json = json.loads(finished.ok("sql", statement, "--format", "json"))
+    assert [row["policy"] for row in as_csv] == [row["policy"] for row in as_json]
+    assert [float(row["quality"]) for row in as_csv] == [row["quality"] for row in as_json]
+
+
+def test_a_shell_on_the_catalogue_shows_what_sql_shows(finished: CommandLine) -> None:
+    statement = "SELECT policy, budget_fraction, accuracy, quality FROM policy_summary ORDER BY ALL"
+    script = f"import duckdb, sys; print(duckdb.connect(sys.argv[1]).sql({statement!r}).fetchall())"
+    catalogue = str(finished.warehouse / "catalog.duckdb")
+    shell = subprocess.run(
+        [sys.executable, "-c", script, catalogue], capture_output=True, text=True, check=True
+    )
+    expected = [tuple(row.values()) for row in json.loads(finished.ok("sql", statement, "--format", "json"))]
+    assert shell.stdout.strip() == repr(expected)
+
+
+def test_sql_reads_while_a_run_writes(finished: CommandLine, tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "other", tiny.rows(6))
+    shell = duckdb.connect(
+        str(finished.warehouse / "catalog.duckdb")
+    )  # read-write, as a careless person would
+    finished.ok("ingest", str(folder), "--set", "other", "--batch", "other")
+    writing = finished.start("run", "--set", "other")
+    seen = 0
+    while writing.poll() is None:
+        answer = rows(
+            finished, "SELECT outcome_set, count(*) AS n FROM policy_summary GROUP BY ALL ORDER BY ALL"
+        )
+        assert {"outcome_set": "tiny", "n": "64"} in answer
+        assert shell.sql("SELECT count(*) FROM policy_summary WHERE outcome_set = 'tiny'").fetchall() == [
+            (64,)
+        ]
+        seen += 1
+    writing.communicate()
+    shell.close()
+    assert writing.returncode == 0
+    assert seen > 1
+    # The filings were known: they stay with the batch that brought them first.
+    assert rows(finished, "SELECT DISTINCT filing_batch FROM filings") == [{"filing_batch": "tiny"}]
+
+
+def test_status_tells_sets_batches_and_spending(finished: CommandLine) -> None:
+    listed = json.loads(finished.ok("status", "--format", "json"))
+    (made,) = [row for row in listed if row["kind"] == "set" and row["outcome_set"] == "tiny"]
+    assert made["questions"] == 24
+    assert made["stale"] == ""
+    assert made["published"] is True
+    assert made["last_run"] == "success"
+    assert {row["purpose"] for row in listed if row["kind"] == "spending"} == {"answer", "judge"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("run", "--set", "tinny"), 2, "did you mean tiny?"),
+        (("run", "--set", "../etc"), 2, "is not a name"),
+        (("run", "--set", "tiny", "--routes", "top1,top3"), 2, "there is no route 'top3'"),
+        (("run", "--set", "tiny", "--model", "embedded/oracle"), 2, "embedded models: embedded/reader"),
+        (("run", "--set", "tiny", "--model", "nobody-makes-this"), 2, "name it as LiteLLM does"),
+        (("run", "--set", "tiny", "--model", "openai/gpt-4o-mini"), 1, "under another name"),
+        (("run", "--set", "tiny", "--pool", "ocean"), 1, "pools: evidence, filing, corpus"),
+        (("evaluate", "--set", "tiny", "--cheap", "top5", "--deep", "top5"), 2, "a pair has two routes"),
+        (("evaluate", "--set", "tiny", "--budgets", "0.1,2"), 2, "between 0 and 1"),
+        (("evaluate", "--set", "tiny", "--deep", "hdrr"), 1, "hdrr"),
+        (("sql", "DROP VIEW questions"), 2, "read-only"),
+        (("sql", "SELECT * FROM question"), 2, "does not exist"),
+        (("ingest", "nowhere.jsonl", "--as", "financebench"), 2, "there is nothing here"),
+        (("ingest", ".", "--as", "magic"), 2, "no such kind"),
+        (("ingest", ".", "--as", "financebench"), 1, "no financebench_open_source.jsonl"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    finished: CommandLine, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    shown = finished(*arguments)
+    assert shown.status == status, shown.err
+    (line,) = [line for line in shown.error_lines if line.startswith("apportion:")]
+    assert said in line
+    assert "Traceback" not in shown.err
+    assert not shown.out
+
+
+def test_a_file_with_bad_rows_goes_on_with_the_good_ones(apportion: CommandLine, tmp_path: Path) -> None:
+    listed = tiny.rows(4)
+    listed[2]["question"] = ""
+    listed[3]["evidence"][0]["evidence_page_num"] = -4
+    folder = tiny.write(tmp_path / "mixed", listed)
+    with (folder / "financebench_open_source.jsonl").open("a") as handle:
+        handle.write('{"broken": \n')
+    shown = apportion("ingest", str(folder))
+    assert shown.status == 0
+    said = [line for line in shown.error_lines if "financebench_open_source.jsonl, line" in line]
+    assert len(said) == 3
+    assert "set financebench: 6 questions" in shown.err
+
+
+def test_an_empty_file_is_a_failure(apportion: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "financebench_open_source.jsonl").write_text("")
+    shown = apportion("ingest", str(tmp_path))
+    assert shown.status == 1
+    assert "no usable question" in shown.err
+    assert not rows(apportion, "SELECT * FROM filings")
+
+
+def test_one_filing_cannot_be_held_out(apportion: CommandLine, tmp_path: Path) -> None:
+    apportion.ok("ingest", str(tiny.write(tmp_path / "one", tiny.rows(1))), "--set", "one")
+    shown = apportion("run", "--set", "one")
+    assert shown.status == 1
+    assert "held-out predictions need at least two" in shown.err
+    assert rows(apportion, "SELECT count(*) AS n FROM route_outcomes") == [{"n": "8"}]
+
+
+def test_fewer_filings_than_folds_still_evaluate(apportion: CommandLine, tmp_path: Path) -> None:
+    apportion.ok("ingest", str(tiny.write(tmp_path / "three", tiny.rows(3))), "--set", "three")
+    apportion.ok("run", "--set", "three")
+    assert rows(apportion, "SELECT max(fold) AS last FROM predictions") == [{"last": "2"}]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes where nobody else may")
+def test_an_unwritable_folder_is_one_line(apportion: CommandLine, tmp_path: Path) -> None:
+    apportion.warehouse.mkdir()
+    apportion.warehouse.chmod(stat.S_IREAD | stat.S_IEXEC)
+    shown = apportion("ingest", str(tiny.write(tmp_path / "t")))
+    assert shown.status == 1
+    assert len(shown.error_lines) == 1
+
+
+def test_a_warehouse_that_cannot_be_made_is_one_line(apportion: CommandLine, tmp_path: Path) -> None:
+    apportion.warehouse.write_text("a file where the folder should be")
+    shown = apportion("ingest", str(tiny.write(tmp_path / "t")))
+    assert shown.status == 1
+    assert len(shown.error_lines) == 1
+    assert str(apportion.warehouse) in shown.err
+
+
+def test_folders_of_our_names_elsewhere_are_not_taken_for_ours(
+    apportion: CommandLine, tmp_path: Path
+) -> None:
+    for name in ("assets", "sql", "warehouse", "orchestration", "apportion"):
+        decoy = apportion.folder / name
+        decoy.mkdir()
+        (decoy / "__init__.py").write_text("raise RuntimeError('the wrong one')\n")
+    script = Path(sys.executable).parent / "apportion"
+    if not script.exists():
+        pytest.skip("the project is not installed in this environment")
+    folder = tiny.write(tmp_path / "t", tiny.rows(2))
+    done = subprocess.run(
+        [str(script), "ingest", str(folder)],
+        cwd=apportion.folder,
+        env=apportion.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_twenty_processes_start_at_once_on_a_fresh_home(apportion: CommandLine, tmp_path: Path) -> None:
+    folders = [tiny.write(tmp_path / f"s{i}", tiny.rows(2)) for i in range(20)]
+
+    def ingest(i: int) -> int:
+        return apportion("ingest", str(folders[i]), "--set", f"s{i}", "--batch", f"b{i}", timeout=500).status
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(ingest, range(20))) == [0] * 20
+    assert rows(apportion, "SELECT count(DISTINCT outcome_set) AS sets, count(*) AS n FROM questions") == [
+        {"sets": "20", "n": "80"}
+    ]
+    assert rows(apportion, "SELECT count(*) AS n FROM filings") == [{"n": "2"}]
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_any_moment_finishes_when_started_again(
+    apportion: CommandLine, finished: CommandLine, tmp_path: Path
+) -> None:
+    import random
+
+    folder = tiny.write(tmp_path / "t")
+    moments = random.Random(7)
+    began = time.monotonic()
+    apportion.ok("ingest", str(folder), "--set", "tiny", "--batch", "tiny")
+    clean = 3 * (time.monotonic() - began)
+    for kill in range(20):
+        # The later kills fall on runs that have everything in the ledger, the earlier ones on the first answers.
+        running = apportion.start("run", "--set", "tiny", start_new_session=True)
+        try:
+            running.communicate(timeout=moments.uniform(0.3, clean))
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+        else:
+            assert running.returncode == 0, kill
+    apportion.ok("run", "--set", "tiny")
+    states = {
+        row["last_run"]
+        for row in json.loads(apportion.ok("status", "--format", "json"))
+        if row["kind"] == "set"
+    }
+    assert states == {"success"}
+    for table in (
+        "route_outcomes",
+        "judgements",
+        "route_quality",
+        "features",
+        "predictions",
+        "selections",
+        "policy_summary",
+    ):
+        columns = "* EXCLUDE (latency_ms)" if table == "route_outcomes" else "*"
+        statement = f"SELECT {columns} FROM {table} WHERE outcome_set = 'tiny' ORDER BY ALL"
+        assert rows(apportion, statement) == rows(finished, statement), table
+
+
+NO_NETWORK = """
+import socket, os
+def _refuse(address):
+    host = address[0] if isinstance(address, tuple) else address
+    if isinstance(host, str) and host not in ("127.0.0.1", "::1", "localhost") and not str(host).startswith("/"):
+        with open(os.environ["NETWORK_LOG"], "a") as log:
+            log.write(repr(address) + "\\n")
+        raise OSError("no network here")
+_connect, _lookup = socket.socket.connect, socket.getaddrinfo
+def connect(self, address):
+    if self.family in (socket.AF_INET, socket.AF_INET6):
+        _refuse(address)
+    return _connect(self, address)
+def getaddrinfo(host, *rest, **named):
+    _refuse((host,))
+    return _lookup(host, *rest, **named)
+socket.socket.connect, socket.getaddrinfo = connect, getaddrinfo
+"""
+
+
+def test_nothing_tries_to_reach_a_network(apportion: CommandLine, tmp_path: Path) -> None:
+    watch = tmp_path / "watch"
+    watch.mkdir()
+    (watch / "sitecustomize.py").write_text(NO_NETWORK)
+    log = tmp_path / "network.log"
+    log.write_text("")
+    env = {"PYTHONPATH": str(watch), "NETWORK_LOG": str(log)}
+    probe = subprocess.run(
+        [sys.executable, "-c", "import socket; socket.create_connection(('192.0.2.1', 80), 1)"],
+        env={**os.environ, **env},
+        capture_output=True,
+    )
+    assert probe.returncode != 0
+    assert "192.0.2.1" in log.read_text()
+    log.write_text("")
+    apportion.ok("ingest", str(tiny.write(tmp_path / "t", tiny.rows(3))), "--set", "tiny", env=env)
+    apportion.ok("run", "--set", "tiny", env=env)
+    assert log.read_text() == ""
