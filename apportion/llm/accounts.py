@@ -16,6 +16,7 @@ from apportion.llm.budget import Amount, State, bound_from, decide, exceedance_l
 from apportion.llm.ledger import Admit, Ledger, Refused, Sizes
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import CallPurpose, ChatRequest, Usage
+from apportion.llm.statements import Statement, statement
 
 #: The newest calls that a bound is calibrated on.
 _HISTORY = 5_000
@@ -45,43 +46,6 @@ class Budget:
             raise ValueError(f"budget {self.name!r} has a cap below 0; give 0 or more")
         if not 0 < self.risk < 1:
             raise ValueError(f"budget {self.name!r} has risk {self.risk}; it must lie between 0 and 1")
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What became of a budget.
-
-    ``reserved`` sums what calls held when first sent, ``spent`` what they took. ``risks_taken`` counts the calls that
-    were sent although their worst case did not fit, ``risk_used`` the risk taken with them. ``coverage`` is the share
-    of settled calls within the bound at level ``risk`` that past calls gave them before they were sent, out of
-    ``coverage_calls`` (null if none had one).
-    """
-
-    budget: str
-    limit_tokens: int | None
-    limit_usd: float | None
-    hard: bool
-    risk: float
-    calls: int
-    in_flight: int
-    left_out: int
-    reserved_tokens: int
-    reserved_usd: float
-    spent_tokens: int
-    spent_usd: float
-    held_tokens: int
-    held_usd: float
-    risks_taken: int
-    risk_used: float
-    coverage: float | None
-    coverage_calls: int
-
-    @property
-    def overspent(self) -> bool:
-        """Whether more was spent than the cap allows."""
-        return (self.limit_tokens is not None and self.spent_tokens > self.limit_tokens) or (
-            self.limit_usd is not None and self.spent_usd > self.limit_usd * (1 + 1e-9)
-        )
 
 
 @dataclass(frozen=True)
@@ -349,40 +313,3 @@ class Account:
                 usd.append(score(price.cost(usage), price.cost(Usage(row["input_estimate"], 0)), unit))
         self._scores[model, purpose] = count, sorted(tokens), sorted(usd)
         return self._scores[model, purpose][1:]
-
-
-def statement(ledger: Ledger, budget: str) -> Statement:
-    """Where the budget of that name stands; ``ValueError`` if there is none."""
-    rows = ledger.query("SELECT * FROM budgets WHERE budget = ?", [budget])
-    if not rows:
-        raise ValueError(f"there is no budget {budget!r} in {ledger.path}")
-    row = rows[0]
-    sums = ledger.query(
-        "SELECT count(*) AS calls, coalesce(sum(first_tokens), 0) AS tokens, coalesce(sum(first_usd), 0) AS usd,"
-        " sum(state = 'settled' AND bound_tokens IS NOT NULL) AS bounded,"
-        " sum(state = 'settled' AND bound_tokens IS NOT NULL AND spent_tokens <= bound_tokens"
-        " AND (?2 IS NULL OR spent_usd <= bound_usd * (1 + 1e-9))) AS covered"
-        " FROM reservations WHERE budget = ?1",
-        [budget, row["limit_usd"]],
-    )[0]
-    left_out = ledger.query("SELECT count(*) FROM left_out WHERE budget = ?", [budget])[0][0]
-    return Statement(
-        budget=budget,
-        limit_tokens=row["limit_tokens"],
-        limit_usd=row["limit_usd"],
-        hard=bool(row["hard"]),
-        risk=row["risk"],
-        calls=sums["calls"],
-        in_flight=row["in_flight"],
-        left_out=left_out,
-        reserved_tokens=sums["tokens"],
-        reserved_usd=sums["usd"],
-        spent_tokens=row["spent_tokens"],
-        spent_usd=row["spent_usd"],
-        held_tokens=row["held_tokens"],
-        held_usd=row["held_usd"],
-        risks_taken=row["risks_taken"],
-        risk_used=row["risk_used"],
-        coverage=sums["covered"] / sums["bounded"] if sums["bounded"] else None,
-        coverage_calls=sums["bounded"] or 0,
-    )

@@ -18,6 +18,7 @@ from apportion.llm.gateway import Call, Gateway
 from apportion.llm.limits import ModelLimits
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Message
+from apportion.llm.statements import statement_by_model
 
 _spec = importlib.util.spec_from_file_location(
     "chat_server", Path(__file__).parents[1] / "support" / "chat_server.py"
@@ -311,7 +312,7 @@ def test_concurrency_stays_within_the_models_limit(make: Any, server: Any) -> No
 
 def test_eight_at_once_under_a_budget_for_two(make: Any, server: Any) -> None:
     """Each call takes 100 tokens and may take no more: a budget of 250 admits exactly two."""
-    probe = call("tokens:90,10", "probe 0", max_output_tokens=10)
+    probe = call("tokens:100,10", "probe 0", max_output_tokens=10)
     size = make().expected([probe]).most_tokens
     budget = Budget("two", tokens=int(2.5 * size))
     calls = [call(f"tokens:{size - 10},10", f"eight {i}", max_output_tokens=10) for i in range(8)]
@@ -321,6 +322,8 @@ def test_eight_at_once_under_a_budget_for_two(make: Any, server: Any) -> None:
     assert len([e for e in server.log() if e["name"].startswith("eight")]) == 2
     statement = gateway.account.statement()
     assert (statement.spent_tokens, statement.left_out, statement.held_tokens) == (2 * size, 6, 0)
+    (model,) = statement_by_model(gateway.ledger, "two")
+    assert (model.reserved_tokens, model.spent_usd) == (2 * size, None)
     assert [row["question_id"] for row in gateway.ledger.left_out_rows("two")] == [
         f"eight {i}" for i in range(2, 8)
     ]
@@ -372,6 +375,12 @@ def test_a_cap_in_money(make: Any) -> None:
     assert paid == pytest.approx(gateway.account.statement().spent_usd)
     assert paid <= most * 3
     assert {r.status for r in results} == {"ok", "left_out"}
+    (model,) = statement_by_model(gateway.ledger, "money")
+    sent = sum(r.status == "ok" for r in results)
+    assert (model.model, model.calls, model.spent_tokens) == ("openai/own-model", sent, 30 * sent)
+    assert model.spent_usd == pytest.approx(paid)
+    assert model.reserved_usd is not None
+    assert model.reserved_usd >= paid
 
 
 def test_money_cannot_be_capped_where_the_price_is_unknown(make: Any, server: Any) -> None:

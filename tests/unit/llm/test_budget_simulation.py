@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.llm.budget import Amount, State, decide, exceedance_level, score, upper_quantile
@@ -120,6 +120,7 @@ def test_ten_thousand_batches() -> None:
     assert np.mean(soft_used) >= np.mean(hard_used)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1), max_size=60), st.floats(-1, 1), st.floats(0.01, 0.99))
 def test_levels_and_quantiles_are_two_sides_of_one_rule(
     scores: list[float], threshold: float, level: float
@@ -133,6 +134,7 @@ def test_levels_and_quantiles_are_two_sides_of_one_rule(
         assert exceedance_level(scores, quantile) <= level + 1e-9
 
 
+@settings(deadline=None)
 @given(
     st.integers(0, 1000),
     st.integers(0, 1000),

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.llm.requests import CallPurpose, ChatRequest, Message, Usage, canonical_json
@@ -29,6 +29,7 @@ def test_spelling_does_not_matter_and_content_does() -> None:
     assert request(messages=(Message("system", "hello"),)).request_hash != request().request_hash
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(), lambda c: st.dictionaries(st.text(), c)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.llm.prices import PriceTable
@@ -42,6 +42,7 @@ def test_costs_are_those_of_litellm(model: str, usage: Usage) -> None:
     assert price.cost(usage) == pytest.approx(sum(theirs))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400_000), st.integers(0, 5000), st.data())
 def test_no_usage_within_the_bounds_costs_more_than_the_bound(
     inputs: int, outputs: int, data: st.DataObject

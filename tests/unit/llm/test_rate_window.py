@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.llm.limits import ModelLimits, RateWindow
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 20).map(lambda quarter: quarter / 4), st.integers(1, 120)), max_size=60

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.llm.structured import MalformedAnswerError, parse_answer
@@ -58,12 +58,14 @@ def test_anything_else_is_malformed(text: str | None, why: str) -> None:
         parse_answer(text, SCHEMA)
 
 
+@settings(deadline=None)
 @given(st.fixed_dictionaries({"score": st.integers(1, 10)}, optional={"reason": st.text()}), st.booleans())
 def test_whatever_is_valid_comes_back_as_it_was(value: dict[str, object], fenced: bool) -> None:
     text = json.dumps(value)
     assert parse_answer(f"```json\n{text}\n```" if fenced else text, SCHEMA) == value
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_it_raise_anything_else(text: str) -> None:
     try:
