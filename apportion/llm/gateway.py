@@ -30,6 +30,8 @@ Progress = Callable[[int, int, CallResult], None]
 
 #: How often somebody else's call, or budget held by another process, is looked at again (seconds).
 _POLL_S = 0.05
+#: How often, while waiting for room, dead senders are looked for (seconds).
+_SWEEP_S = 1.0
 #: How many calls' prompts are counted at a time.
 _COUNT_AHEAD = 32
 
@@ -201,6 +203,7 @@ class _Batch:
         self._sizes: dict[int, tuple[asyncio.Future[list[Sizes]], int]] = {}
         self._deadline: float | None = None
         self._settled = asyncio.Event()
+        self._next_sweep = 0.0
 
     @property
     def open(self) -> list[int]:
@@ -316,7 +319,10 @@ class _Batch:
                 # Another process may settle as well: look again from time to time.
                 await asyncio.wait_for(self._settled.wait(), _POLL_S)
             except TimeoutError:
-                continue
+                # Whoever holds the room may have died: then what it held counts as spent.
+                if time.monotonic() >= self._next_sweep:
+                    self._ledger.sweep()
+                    self._next_sweep = time.monotonic() + _SWEEP_S
 
     async def _send(self, position: int, call_id: str, size: Sizes, slots: asyncio.Semaphore) -> None:
         try:

@@ -446,6 +446,30 @@ def test_processes_share_a_budget_and_each_others_calls(make: Any, server: Any, 
     assert (budget["spent_tokens"], budget["held_tokens"]) == (7 * size, 0)
 
 
+def test_room_held_by_a_dead_process_is_not_waited_for(make: Any, tmp_path: Path) -> None:
+    worst = make().expected([call("ok", "after the dead")]).most_tokens
+    gateway = make(budget=Budget("haunted", tokens=2 * worst - 1))
+    script = (
+        "import os, sys\n"
+        "from apportion.llm.accounts import Account, Budget\n"
+        "from apportion.llm.ledger import Claimed, Ledger, Sizes\n"
+        "from apportion.llm.prices import PriceTable\n"
+        "from apportion.llm.requests import CallPurpose, ChatRequest, Message\n"
+        "worst = int(sys.argv[2])\n"
+        "ledger = Ledger(sys.argv[1])\n"
+        "account = Account(ledger, Budget('haunted', tokens=2 * worst - 1), PriceTable())\n"
+        "request = ChatRequest('openai/own-model', (Message('user', 'the dead'),))\n"
+        "purpose, size = CallPurpose('set', 'dead', 'top1', 'answer'), Sizes(1, worst - 384, 384)\n"
+        "claim = ledger.claim(request, purpose, size, account.admission(request, purpose, size))\n"
+        "os._exit(0 if isinstance(claim, Claimed) else 1)\n"
+    )
+    path = str(tmp_path / "ledger" / "calls.sqlite")
+    subprocess.run([sys.executable, "-c", script, path, str(worst)], check=True)
+    assert one(gateway, "ok", "after the dead").status == "left_out"
+    statement = gateway.account.statement()
+    assert (statement.spent_tokens, statement.held_tokens, statement.in_flight) == (worst, 0, 0)
+
+
 def test_a_calibrated_budget_reports_its_coverage(make: Any) -> None:
     make(max_concurrency=8).complete_many(
         [call(f"tokens:20,{5 + i % 40}", f"history {i}") for i in range(200)]
