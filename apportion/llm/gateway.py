@@ -22,7 +22,7 @@ from apportion.llm.limits import ModelLimits, RateWindow
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import NO_USAGE, CallPurpose, CallResult, ChatRequest, Status
 from apportion.llm.sending import Policy, Sending
-from apportion.llm.transport import litellm_module, settle_logging
+from apportion.llm.transport import litellm_module
 
 Call = tuple[ChatRequest, CallPurpose]
 #: Told after each call: how many of how many are done, and the result.
@@ -246,8 +246,6 @@ class _Batch:
         except BaseExceptionGroup as several:
             # Only faults of ours get here (a full disk, a progress callback that raises); one is as good as all.
             raise several.exceptions[0] from several
-        finally:
-            await settle_logging()
 
     async def _lane(self, positions: Sequence[int], group: asyncio.TaskGroup) -> None:
         for position in positions:

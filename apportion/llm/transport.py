@@ -8,11 +8,10 @@ the gateway counts attempts, and they must be the only ones.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +20,6 @@ from apportion.llm.ledger import Sizes
 from apportion.llm.redaction import RedactingFilter
 from apportion.llm.requests import ChatRequest, Usage
 from apportion.llm.structured import instruction
-
-#: How long that may take (seconds).
-_LOGGING_S = 2.0
 
 _lock = threading.Lock()
 _loaded: Any = None
@@ -72,17 +68,20 @@ def litellm_module() -> Any:
             # What goes wrong comes back as an exception; LiteLLM's own lines would only repeat it.
             logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
             logging.getLogger("httpx").setLevel(logging.WARNING)
+            _silence_logging_worker()
             _register_embedded(litellm)
             _loaded = litellm
         return _loaded
 
 
-async def settle_logging() -> None:
-    """Let LiteLLM's logging worker finish: what it holds at exit it would run a second time, loudly."""
+def _silence_logging_worker() -> None:
+    """With no callback to feed, LiteLLM's worker only costs time after each call, and complains at exit."""
     from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(GLOBAL_LOGGING_WORKER.flush(), _LOGGING_S)
+    def close(async_coroutine: Coroutine[Any, Any, Any]) -> None:
+        async_coroutine.close()
+
+    GLOBAL_LOGGING_WORKER.ensure_initialized_and_enqueue = close  # type: ignore[method-assign]
 
 
 def _register_embedded(litellm: Any) -> None:
