@@ -71,8 +71,7 @@ class Arms:
     @property
     def costed(self) -> Flags:
         """Questions whose cost is known for every arm, shape (n,)."""
-        known: Flags = ~np.isnan(self.cost).any(axis=1)
-        return known
+        return np.asarray(~np.isnan(self.cost).any(axis=1))
 
     def at_price(self, price: float) -> Arms:
         """The questions that count at a price: all at 0, those with every cost known above it."""
@@ -81,7 +80,7 @@ class Arms:
 
     def rows(self, keep: Flags) -> Arms:
         """Some of the questions; the others are counted in ``left_out``."""
-        at = np.flatnonzero(keep)
+        at = np.flatnonzero(keep).tolist()
         return Arms(
             self.routes,
             [self.keys[i] for i in at],
@@ -131,7 +130,8 @@ def choose(quality: Floats, cost: Floats, price: float) -> Ints:
     among = utility == best
     least = np.min(known, axis=1, keepdims=True, where=among, initial=np.inf)
     # argmax takes the first of equals.
-    return np.argmax(among & (known == least), axis=1).astype(np.int64)
+    arms: Ints = np.argmax(among & (known == least), axis=1).astype(np.int64)
+    return arms
 
 
 def chow(score: Floats, abstention_cost: float, error_cost: float) -> Flags:
