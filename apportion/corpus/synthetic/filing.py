@@ -80,9 +80,8 @@ def _filing(view: View) -> Filing:
     for number, (section, _) in enumerate(pages, start=2):
         starts.setdefault(section.title, number)
     lines = [f"{section.title}   {starts[section.title]}" for section in sections]
-    contents = Section(
-        "contents", None, "", (Block("\n".join(("TABLE OF CONTENTS", "Page", *lines)), "contents"),)
-    )
+    listed = Block("\n".join(("TABLE OF CONTENTS", "Page", *lines)), "contents")
+    contents = Section("contents", None, "", (listed, narrative.forward_looking()))
     pages.insert(1, (contents, contents.blocks))
     where: dict[str, int] = {}
     for number, (_, blocks) in enumerate(pages):
@@ -97,15 +96,19 @@ def _filing(view: View) -> Filing:
 
 
 def _cut(section: Section, characters: int) -> list[tuple[Block, ...]]:
-    """A section's blocks over pages of about ``characters``; no block is cut."""
+    """A section's blocks over as many pages as ``characters`` a page demand, about evenly; no block is cut."""
+    whole = sum(len(block.text) + 2 for block in section.blocks)
+    target = whole / -(-whole // characters)
     pages: list[list[Block]] = [[]]
-    used = 0
+    used, left = 0, whole
     for block in section.blocks:
-        if pages[-1] and used + len(block.text) > characters:
+        # Too little to fill a quarter of a page goes with what stands before it.
+        if pages[-1] and used + len(block.text) / 2 > target and left > target / 4:
             pages.append([])
             used = 0
         pages[-1].append(block)
         used += len(block.text) + 2
+        left -= len(block.text) + 2
     return [tuple(page) for page in pages]
 
 

@@ -40,12 +40,16 @@ def cover(view: View) -> Section:
     return Section("cover", None, "", (Block("\n".join(lines), "cover"),))
 
 
+def forward_looking() -> Block:
+    """The caution that stands under the table of contents."""
+    return titled("FORWARD-LOOKING STATEMENTS", *same.FORWARD_LOOKING)
+
+
 def business(view: View) -> Section:
     """Item 1."""
     filer, facts, industry = view.filer, view.facts, view.filer.industry
     segments = view.now.segments
     blocks = [
-        titled("FORWARD-LOOKING STATEMENTS", *same.FORWARD_LOOKING),
         titled(
             "ITEM 1. BUSINESS",
             f'{filer.name} ("{filer.short_name}", "we") supplies {industry.offering}. Our customers are '
@@ -168,8 +172,18 @@ def properties(view: View) -> Section:
         ),
         titled("ITEM 4. MINE SAFETY DISCLOSURES", "Not applicable."),
         _market(view),
+        _selected(view),
     )
     return Section("text", "2", "Properties, Legal Proceedings and Market for Common Equity", blocks)
+
+
+def _selected(view: View) -> Block:
+    years = view.three
+    names = (("Revenue", "revenue"), ("Operating income", "operating"), ("Net income", "net_income"))
+    closing = (("Cash and cash equivalents", "cash"), ("Total assets", "assets"), ("Total debt", "debt"))
+    rows = [view.rows(label, name, years) for label, name in (*names, *closing)]
+    head = view.flow_header(years, view.spread_notes)
+    return Block("ITEM 6. SELECTED FINANCIAL DATA\n" + view.note_table(head, rows), "selected")
 
 
 def _market(view: View) -> Block:

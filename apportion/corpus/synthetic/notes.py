@@ -20,7 +20,10 @@ def notes(view: View) -> list[Section]:
     parts = [policies(view), segments(view), customers(view), plant(view), intangibles(view)]
     if view.filer.industry.goods:
         parts.append(inventories(view))
-    parts += [debt(view), leases(view), taxes(view), equity(view), contingencies(view)]
+    parts += [accrued(view), debt(view), leases(view), taxes(view), per_share(view), equity(view)]
+    if view.filer.detail:
+        parts += [retirement(view), fair_value(view)]
+    parts.append(contingencies(view))
     if view.restates:
         parts.append(restatement(view))
     if any(year["acquisitions"] for year in view.two):
@@ -36,7 +39,7 @@ def notes(view: View) -> list[Section]:
 def policies(view: View) -> Part:
     """Accounting policies: the same words in every filing, fewer of them in short ones."""
     kept = [policy for policy in POLICIES if view.filer.industry.goods or policy[0] != "Inventories."]
-    kept = kept if view.filer.risk_count > 11 else kept[:7]
+    kept = kept if view.filer.page_characters > 3_000 else kept[:7]
     opening = f"{view.filer.name} and its subsidiaries supply {view.filer.industry.offering}."
     return "Summary of significant accounting policies", [
         text(opening),
@@ -52,7 +55,8 @@ def segments(view: View) -> Part:
         f"We manage our business in {len(names)} reportable segments: {', '.join(names[:-1])} and "
         f"{names[-1]}. The chief "
         "executive officer judges segments by their operating income before corporate expenses, "
-        "restructuring and impairment."
+        "restructuring and impairment.",
+        tag="segments",
     )
     revenue = [row(name, *(year.segments[i].revenue for year in years)) for i, name in enumerate(names)]
     revenue.append(view.rows("Total segment revenue", "revenue", years, money=True))
@@ -178,6 +182,83 @@ def inventories(view: View) -> Part:
     rows.append(view.rows("Total inventories", "inventories", two, money=True))
     return "Inventories", [
         Block(view.note_table(view.balance_header(view.spread_notes), rows), "inventories")
+    ]
+
+
+def accrued(view: View) -> Part:
+    """Accrued expenses by kind."""
+    kinds = (
+        "Wages and benefits",
+        "Rebates and allowances",
+        "Taxes other than on income",
+        "Interest",
+        "Other",
+    )
+    parts = [split(year["accrued"], (0.38, 0.2, 0.1, 0.05, 0.27)) for year in view.two]
+    rows = [row(kind, *(part[i] for part in parts)) for i, kind in enumerate(kinds)]
+    rows.append(view.rows("Total accrued expenses", "accrued", view.two, money=True))
+    head = view.balance_header(view.spread_notes)
+    return "Accrued expenses and other current liabilities", [Block(view.note_table(head, rows), "accrued")]
+
+
+def per_share(view: View) -> Part:
+    """Earnings per share from net income and shares."""
+    years = view.three
+    rows = [
+        view.rows("Net income (loss) available to common shares", "net_income", years, money=True),
+        view.rows("Average shares outstanding", "shares_basic", years),
+        row("Effect of dilutive awards", *(year["shares_diluted"] - year["shares_basic"] for year in years)),
+        view.rows("Average shares assuming dilution", "shares_diluted", years),
+        Row("Basic earnings per share", tuple(cents(year["eps"]) for year in years), True),
+        Row("Diluted earnings per share", tuple(cents(year["diluted_eps"]) for year in years), True),
+    ]
+    body = view.note_table(view.flow_header(years, view.spread_notes), rows)
+    return "Earnings per share", [Block(body, "per_share")]
+
+
+def retirement(view: View) -> Part:
+    """What was paid into employees' plans."""
+    now, before = plan_contributions(view)
+    return "Retirement plans", [
+        text(
+            "Most employees in the United States may take part in a savings plan to which we contribute a "
+            "share of what they "
+            f"save. Our contributions were {view.million(now)} in fiscal {view.year} and "
+            f"{view.million(before)} in fiscal "
+            f"{view.year - 1}. Outside the United States we contribute to plans that the law prescribes; "
+            f"their cost was not "
+            "material. We have no defined benefit plan whose obligation exceeds its assets by a material "
+            "amount.",
+            tag="retirement",
+        )
+    ]
+
+
+def plan_contributions(view: View) -> tuple[int, int]:
+    """Contributions to savings plans in the reported year and the one before."""
+    now, before = (max(1, year["selling"] // 60) for year in view.two)
+    return now, before
+
+
+def fair_value(view: View) -> Part:
+    """Fair values, debt's among them."""
+    worth = view.now["notes"] * (100 + view.draw("fair").integer(-7, 5)) // 100
+    return "Fair value of financial instruments", [
+        text(
+            "Fair value is the price at which an asset could be sold, or a liability transferred, between "
+            "willing parties. Cash "
+            "equivalents and short-term investments are valued at quoted prices (level 1). Derivatives are "
+            "valued from "
+            "observable rates (level 2). Assets acquired with a business, and goodwill when it is "
+            "impaired, are valued from our "
+            "own forecasts (level 3).",
+            f"The fair value of our senior notes was {view.million(worth)} at {view.ended(view.year)}, "
+            f"against a carrying amount of "
+            f"{view.million(view.now['notes'])}. The carrying amounts of receivables, payables and the "
+            f"term loan are close to "
+            "their fair values.",
+            tag="fair_value",
+        )
     ]
 
 

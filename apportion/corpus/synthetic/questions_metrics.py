@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from apportion.corpus.synthetic.figures import Year
 from apportion.corpus.synthetic.questions import Question, Template, dollars, percentage, printed
 from apportion.corpus.synthetic.view import View
@@ -314,24 +316,49 @@ def debt_to_equity(view: View) -> Question | None:
     )
 
 
-TEMPLATES: tuple[Template, ...] = (
-    capital_expenditure,
-    fixed_asset_turnover,
-    revenue_growth,
-    inventory_turnover,
-    free_cash_flow,
-    days_sales,
-    tax_rate,
-    operating_cash_flow_ratio,
-    average_capital_intensity,
-    working_capital,
-    return_on_assets,
-    margin_change,
-    days_payable,
-    receivables,
-    ebitda_margin,
-    payout,
-    average_net_margin,
-    interest_coverage,
-    debt_to_equity,
+def as_filed(template: Template) -> Template:
+    """The template with, for most filings, the lines called what the filing calls them."""
+
+    def worded(view: View) -> Question | None:
+        question = template(view)
+        if question is None or not view.draw("as filed", template.__name__).chance(0.7):
+            return question
+        text = question.text
+        for short, filed in (
+            ("PP&E", "property, plant and equipment, net"),
+            ("COGS", view.filer.cost_label.lower()),
+            ("capex", "capital expenditures"),
+            ("cash from operations", "net cash provided by operating activities"),
+            ("inventory between", "inventories between"),
+            (f"FY{view.year} revenue", f"FY{view.year} {view.filer.revenue_label.lower()}"),
+        ):
+            text = text.replace(short, filed)
+        return replace(question, text=text)
+
+    return worded
+
+
+TEMPLATES: tuple[Template, ...] = tuple(
+    as_filed(template)
+    for template in (
+        capital_expenditure,
+        fixed_asset_turnover,
+        revenue_growth,
+        inventory_turnover,
+        free_cash_flow,
+        days_sales,
+        tax_rate,
+        operating_cash_flow_ratio,
+        average_capital_intensity,
+        working_capital,
+        return_on_assets,
+        margin_change,
+        days_payable,
+        receivables,
+        ebitda_margin,
+        payout,
+        average_net_margin,
+        interest_coverage,
+        debt_to_equity,
+    )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from apportion.corpus.synthetic.borrowings import note_name
 from apportion.corpus.synthetic.figures import REGIONS
 from apportion.corpus.synthetic.layout import cents
-from apportion.corpus.synthetic.notes import QUARTERS, restated_amount
+from apportion.corpus.synthetic.notes import QUARTERS, plan_contributions, restated_amount
 from apportion.corpus.synthetic.questions import Question, Template, dollars, percentage, printed
 from apportion.corpus.synthetic.view import View
 
@@ -81,7 +81,11 @@ def available_credit(view: View) -> Question:
         f"left available at the end of FY{view.year}?"
     )
     return Question(
-        text, f"{dollars(view, left)} was available under the facility.", ("revolver",), printed(left)
+        text,
+        f"{dollars(view, left)} was available, letters of credit taking "
+        f"{dollars(view, view.facts.letters_of_credit)}.",
+        ("revolver",),
+        printed(left),
     )
 
 
@@ -109,7 +113,8 @@ def damages(view: View) -> Question:
     )
     return Question(
         text,
-        f"The complaint seeks damages of {dollars(view, view.facts.claimed)}.",
+        f"The complaint alleges breach of a supply agreement and seeks damages of "
+        f"{dollars(view, view.facts.claimed)}.",
         ("legal",),
         printed(view.facts.claimed),
     )
@@ -133,7 +138,8 @@ def accrual(view: View) -> Question:
     )
     return Question(
         text,
-        f"It has accrued {dollars(view, view.facts.accrued)} for the matter.",
+        f"It has accrued {dollars(view, view.facts.accrued)}, compared with "
+        f"{dollars(view, view.prior_facts.accrued)} a year earlier.",
         ("accrual",),
         printed(view.facts.accrued),
     )
@@ -176,7 +182,8 @@ def authorization(view: View) -> Question | None:
     )
     return Question(
         text,
-        f"{dollars(view, view.facts.remaining)} remained available under the program.",
+        f"{dollars(view, view.facts.remaining)} of the {dollars(view, view.facts.authorized)} authorized "
+        f"remained available.",
         ("repurchases",),
         printed(view.facts.remaining),
     )
@@ -203,7 +210,7 @@ def union(view: View) -> Question:
     )
     return Question(
         text,
-        f"{view.facts.union_share}% of the people employed were covered.",
+        f"{view.facts.union_share}% of about {view.facts.employees:,} people were covered.",
         ("employees",),
         (f"{view.facts.union_share}%",),
     )
@@ -285,6 +292,41 @@ def lease_payments(view: View) -> Question:
     )
 
 
+def segment_list(view: View) -> Question:
+    """The reportable segments."""
+    names = [segment.name for segment in view.now.segments]
+    text = f"What are {view.filer.possessive} reportable segments as of FY{view.year}?"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return Question(
+        text, f"There are {len(names)} reportable segments: {listed}.", ("segments",), (names[0],)
+    )
+
+
+def allegation(view: View) -> Question:
+    """What a suit is about."""
+    text = f"What does the complaint of {view.facts.plaintiff} Partners against {view.filer.brief} allege?"
+    answer = (
+        f"It alleges breach of a supply agreement and seeks damages of {dollars(view, view.facts.claimed)}."
+    )
+    return Question(text, answer, ("legal",), printed(view.facts.claimed))
+
+
+def contributions(view: View) -> Question | None:
+    """What went into savings plans."""
+    if not view.filer.detail:
+        return None
+    now, before = plan_contributions(view)
+    text = (
+        f"How have {view.filer.possessive} contributions to savings plans for employees changed in "
+        f"FY{view.year}?"
+    )
+    answer = (
+        f"Contributions were {dollars(view, now)} in FY{view.year} and {dollars(view, before)} in "
+        f"FY{view.year - 1}."
+    )
+    return Question(text, answer, ("retirement",), printed(now, before))
+
+
 def outlets(view: View) -> Question | None:
     """How many outlets were opened."""
     if not view.filer.industry.outlets:
@@ -363,6 +405,9 @@ TEMPLATES: tuple[Template, ...] = (
     highest_rate,
     segment_share,
     court,
+    segment_list,
+    allegation,
+    contributions,
     backlog,
     headquarters,
 )
