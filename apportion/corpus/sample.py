@@ -15,7 +15,7 @@ import polars as pl
 from apportion.corpus.financebench import PAGE_TYPE
 from apportion.corpus.records import Corpus
 from apportion.corpus.synthetic import questions_domain, questions_metrics, questions_novel
-from apportion.corpus.synthetic.filing import Filing, all_filings
+from apportion.corpus.synthetic.filing import Filing, all_filings, filled
 from apportion.corpus.synthetic.questions import Question, ask
 from apportion.tokens import count_tokens_batch
 
@@ -96,21 +96,25 @@ def build_sample(seed: int = SEED, filers: int = FILERS, years: int = YEARS) -> 
     )
 
 
-def stream_pages(filers: int, years: int = YEARS, seed: int = SEED) -> Iterator[pl.DataFrame]:
+def stream_pages(
+    filers: int, years: int = YEARS, seed: int = SEED, page_characters: int | None = None
+) -> Iterator[pl.DataFrame]:
     """The pages of the sample, one frame a filing, in the columns of `pages`; only one filing is held at a time.
 
-    Concatenated, the frames are the pages of :func:`build_sample`.
+    Concatenated, the frames are the pages of :func:`build_sample`, unless ``page_characters`` is given: then pages
+    that are shorter are filled up to about that length, as trials of volume need.
     """
-    for filing in all_filings(seed, filers, years):
-        yield page_frame(filing)
+    for _, pages in stream_filings(filers, years, seed, page_characters):
+        yield pages
 
 
 def stream_filings(
-    filers: int, years: int = YEARS, seed: int = SEED
+    filers: int, years: int = YEARS, seed: int = SEED, page_characters: int | None = None
 ) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
-    """Each filing's row of `filings` with its pages, one at a time."""
+    """Each filing's row of `filings` with its pages, as :func:`stream_pages` gives them."""
     for filing in all_filings(seed, filers, years):
-        yield filing_row(filing), page_frame(filing)
+        whole = filing if page_characters is None else filled(filing, page_characters)
+        yield filing_row(whole), page_frame(whole)
 
 
 def questions_on(filing: Filing, number: int) -> list[tuple[str, Question]]:

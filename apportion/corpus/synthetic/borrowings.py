@@ -42,12 +42,11 @@ def debt(view: View) -> Part:
     available = facts.revolver - facts.letters_of_credit
     line = text(
         f"We have a revolving credit facility of {view.million(facts.revolver)} with a group of banks. "
-        f"Nothing was drawn on it "
-        f"at {view.ended(view.year)}; letters of credit of {view.million(facts.letters_of_credit)} left "
-        f"{view.million(available)} available. The facility requires that consolidated debt not exceed "
-        f"{3 + filer.index % 3}.{filer.index % 2 * 5} times earnings before interest, taxes, depreciation "
-        f"and amortization. "
-        "We were in compliance with all covenants.",
+        f"Nothing was drawn on it at {view.ended(view.year)}; letters of credit of "
+        f"{view.million(facts.letters_of_credit)} left {view.million(available)} available. The facility "
+        f"requires that consolidated debt not exceed {3 + filer.index % 3}.{filer.index % 2 * 5} times "
+        "earnings before interest, taxes, depreciation and amortization. We were in compliance with all "
+        "covenants.",
         tag="revolver",
     )
     return "Debt", [
@@ -66,10 +65,8 @@ def leases(view: View) -> Part:
     term, rate = view.draw("lease").integer(45, 110), view.draw("lease rate").integer(280, 560)
     said = text(
         f"The weighted average remaining term of our operating leases was {term // 10}.{term % 10} years "
-        f"and the weighted "
-        f"average discount rate was {rate // 100}.{rate % 100:02d}%. The lease of our headquarters in "
-        f"{view.filer.town} runs "
-        f"until {view.facts.headquarters_until}.",
+        f"and the weighted average discount rate was {rate // 100}.{rate % 100:02d}%. The lease of our "
+        f"headquarters in {view.filer.town} runs until {view.facts.headquarters_until}.",
         tag="lease_terms",
     )
     schedule = "\n".join(("Payments due by fiscal year", view.unit_line(), table(rows, view.spread_notes)))

@@ -20,8 +20,7 @@ def _change(view: View, label: str, name: str, now: Year, before: Year) -> str:
     difference = in_words(abs(now[name] - before[name]), view.filer.unit)
     return (
         f"{label} {_moved(now[name], before[name])} by {difference}{share}, to {words[0]} in fiscal "
-        f"{now.year} from "
-        f"{words[1]} in fiscal {before.year}."
+        f"{now.year} from {words[1]} in fiscal {before.year}."
     )
 
 
@@ -44,9 +43,8 @@ def discussion(view: View) -> Section:
     blocks = [
         titled(
             "ITEM 7. MANAGEMENT'S DISCUSSION AND ANALYSIS OF FINANCIAL CONDITION AND RESULTS OF OPERATIONS",
-            f"This discussion should be read together with the financial statements of {filer.name} and "
-            f"the notes to them. It "
-            "contains forward-looking statements.",
+            f"This discussion should be read together with the financial statements of {filer.name} and the "
+            "notes to them. It contains forward-looking statements.",
         ),
         titled(
             "Overview",
@@ -74,10 +72,9 @@ def discussion(view: View) -> Section:
         blocks.append(
             text(
                 f"{segment.name}. Revenue of the segment {_moved(segment.revenue, old.revenue)} by "
-                f"{growth}, to "
-                f"{in_words(segment.revenue, filer.unit)}. Segment operating income was "
-                f"{in_words(segment.income, filer.unit)}, against "
-                f"{in_words(old.income, filer.unit)} in fiscal {view.year - 1}.",
+                f"{growth}, to {in_words(segment.revenue, filer.unit)}. Segment operating income was "
+                f"{in_words(segment.income, filer.unit)}, against {in_words(old.income, filer.unit)} in "
+                f"fiscal {view.year - 1}.",
                 tag="segment_discussion",
             )
         )
@@ -86,8 +83,7 @@ def discussion(view: View) -> Section:
         titled(
             "Gross profit",
             f"Gross profit was {margins[0]} of revenue in fiscal {view.year} and {margins[1]} in fiscal "
-            f"{view.year - 1}. The change in "
-            f"gross margin was driven primarily by {facts.margin_driver}.",
+            f"{view.year - 1}. The change in gross margin was driven primarily by {facts.margin_driver}.",
             tag="margin",
         )
     )
@@ -97,8 +93,7 @@ def discussion(view: View) -> Section:
             "Interest, other income and taxes",
             _change(view, "Interest expense", "interest", now, before),
             f"The provision for income taxes was {in_words(now['tax'], filer.unit)}, or "
-            f"{percent(now['tax'], now['pretax'])} of "
-            "income before income taxes.",
+            f"{percent(now['tax'], now['pretax'])} of income before income taxes.",
         )
     )
     if filer.detail:
@@ -129,14 +124,13 @@ def _expenses(view: View) -> list[str]:
         said.append(_change(view, "Research and development expense", "research", now, before))
     if now["restructuring"]:
         said.append(
-            f"Restructuring charges of {in_words(now['restructuring'], view.filer.unit)} were for "
-            f"severance and the closing of "
-            f"two {view.filer.industry.sites.split(' and ')[0]}."
+            f"Restructuring charges of {in_words(now['restructuring'], view.filer.unit)} were for severance "
+            f"and the closing of two {view.filer.industry.sites.split(' and ')[0]}."
         )
     if now["impairment"]:
         said.append(
             f"An impairment of goodwill of {in_words(now['impairment'], view.filer.unit)} was recorded in "
-            f"the fourth quarter."
+            "the fourth quarter."
         )
     return said
 
@@ -153,10 +147,9 @@ def _liquidity(view: View) -> list[Block]:
         titled(
             "Liquidity and capital resources",
             f"Cash and cash equivalents were {in_words(now['cash'], filer.unit)} at the end of fiscal "
-            f"{view.year}, compared with "
-            f"{in_words(before['cash'], filer.unit)} a year earlier. We believe that cash on hand, cash "
-            f"flow and our credit facility "
-            "will meet our needs for at least twelve months.",
+            f"{view.year}, compared with {in_words(before['cash'], filer.unit)} a year earlier. We believe "
+            "that cash on hand, cash flow and our credit facility will meet our needs for at least twelve "
+            "months.",
             tag="liquidity",
         ),
         Block(
@@ -172,14 +165,13 @@ def _liquidity(view: View) -> list[Block]:
         text(
             _change(view, "Cash flow from operations", "cfo", now, before),
             f"Capital spending was {in_words(now['capex'], filer.unit)}. In fiscal {view.year + 1} we plan "
-            f"to spend about "
-            f"{view.million(view.facts.planned_capex)} on plant and equipment.",
+            f"to spend about {view.million(view.facts.planned_capex)} on plant and equipment.",
             tag="planned_capex",
         ),
         text(
             f"Total debt was {in_words(now['debt'], filer.unit)} at year end, against "
-            f"{in_words(before['debt'], filer.unit)}. "
-            f"Of it, {in_words(now['debt_current'], filer.unit)} falls due within one year."
+            f"{in_words(before['debt'], filer.unit)}. Of it, {in_words(now['debt_current'], filer.unit)} "
+            "falls due within one year."
         ),
     ]
 

@@ -165,6 +165,8 @@ def _income(filer: Filer, year: int, revenue: int, before: Mapping[str, int], dr
         before["term_loan"] * 0.045 + sum(note.face * note.rate for note in filer.notes) / 10_000
     )
     other = rounded(revenue * draw.between(-0.003, 0.006))
+    # Nothing at all before taxes would leave no rate to speak of.
+    other += operating - interest + other == 0
     pretax = operating - interest + other
     at = {"revenue": revenue, "cost": cost, "gross": revenue - cost, "research": research, "selling": selling}
     at |= {"amortization": amortization, "impairment": impairment, "restructuring": restructuring}
@@ -175,7 +177,7 @@ def _income(filer: Filer, year: int, revenue: int, before: Mapping[str, int], dr
         "pretax": pretax,
         "owed_before": owed,
     }
-    at |= _tax(pretax, impairment, draw)
+    at |= _tax(pretax, impairment, before["deferred_tax"], draw)
     at["net_income"] = pretax - at["tax"]
     at["shares_diluted"] = rounded(before["shares"] * (1.012 if at["net_income"] > 0 else 1))
     at["shares_basic"] = before["shares"]
@@ -184,7 +186,7 @@ def _income(filer: Filer, year: int, revenue: int, before: Mapping[str, int], dr
     return at
 
 
-def _tax(pretax: int, impairment: int, draw: Draw) -> dict[str, int]:
+def _tax(pretax: int, impairment: int, owed_later: int, draw: Draw) -> dict[str, int]:
     """Tax by reconciliation from the federal rate: half of an impairment is not deductible."""
     statutory = rounded(0.21 * pretax)
     state = rounded(pretax * draw.between(0.012, 0.035))
@@ -192,7 +194,7 @@ def _tax(pretax: int, impairment: int, draw: Draw) -> dict[str, int]:
     not_deductible = rounded(0.21 * impairment / 2)
     other = rounded(abs(pretax) * draw.between(-0.008, 0.012))
     tax = statutory + state + foreign + not_deductible + other
-    deferred = rounded(tax * draw.between(-0.1, 0.25))
+    deferred = max(rounded(tax * draw.between(-0.1, 0.25)), -owed_later)
     federal, state_part, abroad = split(abs(tax - deferred), (0.66, 0.14, 0.2))
     sign = 1 if tax >= deferred else -1
     return {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apportion.corpus.synthetic import narrative
+from apportion.corpus.synthetic.boilerplate import RISKS
 from apportion.corpus.synthetic.discussion import discussion
 from apportion.corpus.synthetic.figures import FIRST_YEAR, years_of
 from apportion.corpus.synthetic.filers import Filer, make_filer
+from apportion.corpus.synthetic.layout import paragraph
 from apportion.corpus.synthetic.notes import notes
 from apportion.corpus.synthetic.statements import statements
 from apportion.corpus.synthetic.view import Block, Section, View
@@ -66,6 +68,25 @@ def all_filings(seed: int, filers: int, years: int) -> Iterator[Filing]:
         raise ValueError(f"a sample needs at least one filer and one year, not {filers} and {years}")
     for index in range(filers):
         yield from filings_of(make_filer(index, seed), years)
+
+
+def filled(filing: Filing, characters: int) -> Filing:
+    """The filing with its shorter pages filled up, to about ``characters``, with prose that all filings share.
+
+    For trials of volume: pages become about as long as those of real filings.
+    """
+    pages = []
+    for number, page in enumerate(filing.pages):
+        added: list[str] = []
+        length = len(page.text)
+        prose = filing.view.draw("fill", number).shuffled(RISKS)
+        while length + len(prose[0][1]) / 2 < characters:
+            title, words = prose[len(added) % len(prose)]
+            added.append(f"{title}\n{paragraph(words)}")
+            length += len(added[-1]) + 2
+        body, _, last = page.text.rpartition("\n")
+        pages.append(replace(page, text="\n\n".join((body, *added)) + f"\n{last}") if added else page)
+    return replace(filing, pages=tuple(pages))
 
 
 def _filing(view: View) -> Filing:

@@ -53,11 +53,9 @@ def business(view: View) -> Section:
         titled(
             "ITEM 1. BUSINESS",
             f'{filer.name} ("{filer.short_name}", "we") supplies {industry.offering}. Our customers are '
-            f"{industry.customers}. "
-            f"We were incorporated in {filer.state} and have our headquarters in {filer.town}. Our fiscal "
-            f"year ends on the last "
-            f"day of {MONTHS[filer.year_end]}. In fiscal {view.year} our revenue was "
-            f"{in_words(view.now['revenue'], filer.unit)}.",
+            f"{industry.customers}. We were incorporated in {filer.state} and have our headquarters in "
+            f"{filer.town}. Our fiscal year ends on the last day of {MONTHS[filer.year_end]}. In fiscal "
+            f"{view.year} our revenue was {in_words(view.now['revenue'], filer.unit)}.",
             tag="business",
         ),
     ]
@@ -67,54 +65,47 @@ def business(view: View) -> Section:
             titled(
                 segment.name,
                 f"{segment.name} contributed about {share} of revenue in fiscal {view.year}. The segment "
-                f"sells to {industry.customers} "
-                f"through its own sales force and, in smaller markets, through agents. Demand depends on "
-                f"{industry.rises[0]} and on "
-                "the investment plans of customers. We compete on quality, delivery and price; no "
-                "competitor leads in all markets.",
+                f"sells to {industry.customers} through its own sales force and, in smaller markets, "
+                f"through agents. Demand depends on {industry.rises[0]} and on the investment plans of "
+                "customers. We compete on quality, delivery and price; no competitor leads in all markets.",
                 "Orders are usually delivered within a few weeks, so that the backlog at any one time says "
-                "little about the year "
-                "ahead. The segment buys from many suppliers, and no purchase agreement is material to the "
-                "company as a whole.",
+                "little about the year ahead. The segment buys from many suppliers, and no purchase "
+                "agreement is material to the company as a whole.",
             )
         )
     blocks += [
         titled(
             "Customers",
-            f"Our largest customer accounted for "
-            f"{'more' if facts.customer_share > view.prior_facts.customer_share else 'less'} "
-            "of revenue than a year ago; see the notes to the financial statements. The loss of it would "
-            "hurt our results. Sales "
-            "to governments were not material.",
+            "Our largest customer accounted for "
+            f"{'more' if facts.customer_share > view.prior_facts.customer_share else 'less'} of revenue "
+            "than a year ago; see the notes to the financial statements. The loss of it would hurt our "
+            "results. Sales to governments were not material.",
         ),
         titled(
             "Backlog",
             f"Our backlog of firm orders was {view.million(facts.backlog)} at the end of fiscal "
-            f"{view.year}, against "
-            f"{view.million(view.prior_facts.backlog)} a year earlier. We expect to fill most of it within "
-            f"twelve months.",
+            f"{view.year}, against {view.million(view.prior_facts.backlog)} a year earlier. We expect to "
+            "fill most of it within twelve months.",
             tag="backlog",
         ),
         titled(
             "Human capital",
             f"At {view.ended(view.year)} we employed about {facts.employees:,} people, of whom "
-            f"{facts.union_share}% were covered by "
-            f"collective agreements. A year earlier we employed about {view.prior_facts.employees:,}. We "
-            f"regard relations with our "
-            "employees as good, train apprentices at our larger sites and measure safety by lost days.",
+            f"{facts.union_share}% were covered by collective agreements. A year earlier we employed about "
+            f"{view.prior_facts.employees:,}. We regard relations with our employees as good, train "
+            "apprentices at our larger sites and measure safety by lost days.",
             tag="employees",
         ),
         titled(
             "Regulation",
             "Our operations are subject to laws on the environment, health and safety, transport, privacy "
-            "and trade. We spend what is "
-            "needed to comply, and do not expect that spending to be material in the coming year.",
+            "and trade. We spend what is needed to comply, and do not expect that spending to be material "
+            "in the coming year.",
         ),
         titled(
             "Available information",
             "Our reports are available free of charge on our website as soon as they have been filed. "
-            "Nothing on the website is part "
-            "of this report.",
+            "Nothing on the website is part of this report.",
         ),
     ]
     return Section("text", "1", "Business", tuple(blocks))
@@ -143,8 +134,7 @@ def properties(view: View) -> Section:
     filer, facts = view.filer, view.facts
     outlets = (
         f" We began the year with {view.prior_facts.outlets:,} {filer.industry.outlets}, opened "
-        f"{view.opened} and closed "
-        f"{facts.closed}, and ended it with {facts.outlets:,}."
+        f"{view.opened} and closed {facts.closed}, and ended it with {facts.outlets:,}."
         if filer.industry.outlets
         else ""
     )
@@ -153,21 +143,19 @@ def properties(view: View) -> Section:
         titled(
             "ITEM 2. PROPERTIES",
             f"We operate {facts.sites} {filer.industry.sites}, about a third of them leased. Our "
-            f"headquarters in {filer.town} are leased. "
-            f"We consider our properties suitable and sufficient for our present needs.{outlets}",
+            f"headquarters in {filer.town} are leased. We consider our properties suitable and sufficient "
+            f"for our present needs.{outlets}",
             tag="properties",
         ),
         titled(
             "ITEM 3. LEGAL PROCEEDINGS",
             f"In fiscal {FIRST_YEAR - 1} {facts.plaintiff} Partners brought suit against us in "
-            f"{facts.court}. The complaint alleges breach of a supply "
-            f"agreement and seeks damages of {view.million(facts.claimed)}. We believe that we have sound "
-            f"defenses and intend to "
-            "contest the claim. A trial has not been set.",
+            f"{facts.court}. The complaint alleges breach of a supply agreement and seeks damages of "
+            f"{view.million(facts.claimed)}. We believe that we have sound defenses and intend to contest "
+            "the claim. A trial has not been set.",
             "We are also party to other suits and claims that arise in the ordinary course of business. We "
-            "do not believe that their "
-            "outcome, taken together, will have a material effect on our financial position, though it "
-            "could affect the results of a period.",
+            "do not believe that their outcome, taken together, will have a material effect on our "
+            "financial position, though it could affect the results of a period.",
             tag="legal",
         ),
         titled("ITEM 4. MINE SAFETY DISCLOSURES", "Not applicable."),
@@ -199,8 +187,8 @@ def _market(view: View) -> Block:
     return titled(
         "ITEM 5. MARKET FOR THE REGISTRANT'S COMMON EQUITY",
         f"Our common stock is listed under the symbol {view.filer.ticker}. There were "
-        f"{draw.integer(900, 24_000):,} holders of "
-        f"record. {dividends} Future dividends are for the board to decide.",
+        f"{draw.integer(900, 24_000):,} holders of record. {dividends} Future dividends are for the board "
+        "to decide.",
         tag="market",
     )
 
@@ -254,9 +242,9 @@ def closing(view: View) -> list[Section]:
                     "\n\n".join(
                         (
                             "SIGNATURES\nPursuant to the requirements of Section 13 or 15(d) of the "
-                            "Securities Exchange Act of 1934, the registrant has "
-                            f"duly caused this report to be signed on its behalf.\n{filer.name}\nDate: "
-                            f"{MONTHS[filed.month]} {filed.day}, {filed.year}",
+                            "Securities Exchange Act of 1934, the registrant has duly caused this report "
+                            f"to be signed on its behalf.\n{filer.name}\nDate: {MONTHS[filed.month]} "
+                            f"{filed.day}, {filed.year}",
                             *signed,
                         )
                     ),

@@ -53,9 +53,8 @@ def segments(view: View) -> Part:
     names = [segment.name for segment in view.now.segments]
     intro = text(
         f"We manage our business in {len(names)} reportable segments: {', '.join(names[:-1])} and "
-        f"{names[-1]}. The chief "
-        "executive officer judges segments by their operating income before corporate expenses, "
-        "restructuring and impairment.",
+        f"{names[-1]}. The chief executive officer judges segments by their operating income before "
+        "corporate expenses, restructuring and impairment.",
         tag="segments",
     )
     revenue = [row(name, *(year.segments[i].revenue for year in years)) for i, name in enumerate(names)]
@@ -112,9 +111,8 @@ def customers(view: View) -> Part:
     facts, prior = view.facts, view.prior_facts
     largest = text(
         f"One customer accounted for {facts.customer_share}% of consolidated revenue in fiscal {view.year} "
-        f"and "
-        f"{prior.customer_share}% in fiscal {view.year - 1}. No other customer accounted for ten percent "
-        f"or more.",
+        f"and {prior.customer_share}% in fiscal {view.year - 1}. No other customer accounted for ten "
+        "percent or more.",
         tag="customer",
     )
     return "Revenue by geography and concentration", [
@@ -154,16 +152,14 @@ def intangibles(view: View) -> Part:
     rows.append(view.rows("Goodwill at end of year", "goodwill", two, money=True))
     said = (
         f"We recorded an impairment of goodwill of {view.million(view.now['impairment'])} in fiscal "
-        f"{view.year}, because "
-        f"{view.facts.margin_driver} lowered the cash flows that we expect of the "
+        f"{view.year}, because {view.facts.margin_driver} lowered the cash flows that we expect of the "
         f"{view.now.segments[0].name} segment."
         if view.now["impairment"]
         else f"The annual test showed no impairment in fiscal {view.year}."
     )
     more = (
         f"Amortization of intangible assets was {view.million(view.now['amortization'])} in fiscal "
-        f"{view.year} and is "
-        "expected to be of the same order in each of the next five years."
+        f"{view.year} and is expected to be of the same order in each of the next five years."
     )
     return "Goodwill and intangible assets", [
         Block(view.note_table(view.flow_header(two, view.spread_notes), rows), "goodwill"),
@@ -222,13 +218,10 @@ def retirement(view: View) -> Part:
     return "Retirement plans", [
         text(
             "Most employees in the United States may take part in a savings plan to which we contribute a "
-            "share of what they "
-            f"save. Our contributions were {view.million(now)} in fiscal {view.year} and "
-            f"{view.million(before)} in fiscal "
-            f"{view.year - 1}. Outside the United States we contribute to plans that the law prescribes; "
-            f"their cost was not "
-            "material. We have no defined benefit plan whose obligation exceeds its assets by a material "
-            "amount.",
+            f"share of what they save. Our contributions were {view.million(now)} in fiscal {view.year} and "
+            f"{view.million(before)} in fiscal {view.year - 1}. Outside the United States we contribute to "
+            "plans that the law prescribes; their cost was not material. We have no defined benefit plan "
+            "whose obligation exceeds its assets by a material amount.",
             tag="retirement",
         )
     ]
@@ -246,17 +239,12 @@ def fair_value(view: View) -> Part:
     return "Fair value of financial instruments", [
         text(
             "Fair value is the price at which an asset could be sold, or a liability transferred, between "
-            "willing parties. Cash "
-            "equivalents and short-term investments are valued at quoted prices (level 1). Derivatives are "
-            "valued from "
-            "observable rates (level 2). Assets acquired with a business, and goodwill when it is "
-            "impaired, are valued from our "
-            "own forecasts (level 3).",
+            "willing parties. Cash equivalents and short-term investments are valued at quoted prices "
+            "(level 1). Derivatives are valued from observable rates (level 2). Assets acquired with a "
+            "business, and goodwill when it is impaired, are valued from our own forecasts (level 3).",
             f"The fair value of our senior notes was {view.million(worth)} at {view.ended(view.year)}, "
-            f"against a carrying amount of "
-            f"{view.million(view.now['notes'])}. The carrying amounts of receivables, payables and the "
-            f"term loan are close to "
-            "their fair values.",
+            f"against a carrying amount of {view.million(view.now['notes'])}. The carrying amounts of "
+            "receivables, payables and the term loan are close to their fair values.",
             tag="fair_value",
         )
     ]
@@ -296,9 +284,8 @@ def equity(view: View) -> Part:
     blocks = [
         text(
             f"At {view.ended(view.year)} there were {now['shares']:,} {view.filer.unit.removesuffix('s')} "
-            f"common shares outstanding. "
-            f"Share-based compensation expense was {view.million(now['stock_compensation'])} in fiscal "
-            f"{view.year} and "
+            "common shares outstanding. Share-based compensation expense was "
+            f"{view.million(now['stock_compensation'])} in fiscal {view.year} and "
             f"{view.million(view.before['stock_compensation'])} in fiscal {view.year - 1}.",
             tag="shares",
         )
@@ -307,12 +294,10 @@ def equity(view: View) -> Part:
         blocks.append(
             text(
                 f"In fiscal {view.year} the board authorized the repurchase of up to "
-                f"{view.million(facts.authorized)} of common stock. "
-                f"Under this program {view.million(facts.remaining)} remained available at "
-                f"{view.ended(view.year)}. We repurchased shares "
-                f"for {view.million(now['repurchases'])} in fiscal {view.year} and "
-                f"{view.million(view.before['repurchases'])} in "
-                f"fiscal {view.year - 1}.",
+                f"{view.million(facts.authorized)} of common stock. Under this program "
+                f"{view.million(facts.remaining)} remained available at {view.ended(view.year)}. We "
+                f"repurchased shares for {view.million(now['repurchases'])} in fiscal {view.year} and "
+                f"{view.million(view.before['repurchases'])} in fiscal {view.year - 1}.",
                 tag="repurchases",
             )
         )
@@ -333,12 +318,10 @@ def contingencies(view: View) -> Part:
     return "Commitments and contingencies", [
         text(
             f"In the matter brought by {facts.plaintiff} Partners, described under Legal Proceedings, we "
-            f"have accrued "
-            f"{view.million(facts.accrued)} as of {view.ended(view.year)}, compared with "
+            f"have accrued {view.million(facts.accrued)} as of {view.ended(view.year)}, compared with "
             f"{view.million(view.prior_facts.accrued)} a year earlier. It is reasonably possible that the "
-            f"loss will exceed the "
-            "amount accrued. Purchase obligations that cannot be cancelled are entered into in the "
-            "ordinary course of business.",
+            "loss will exceed the amount accrued. Purchase obligations that cannot be cancelled are "
+            "entered into in the ordinary course of business.",
             tag="accrual",
         )
     ]
@@ -363,11 +346,9 @@ def restatement(view: View) -> Part:
     )
     return "Restatement of prior years", [
         text(
-            f"In fiscal {FIRST_YEAR} we found that freight billed to customers had been left out of "
-            f"revenue and set off against "
-            "cost. Prior years have been restated to include it in both. Operating income, net income, "
-            "cash flows and equity are "
-            "unchanged."
+            f"In fiscal {FIRST_YEAR} we found that freight billed to customers had been left out of revenue "
+            "and set off against cost. Prior years have been restated to include it in both. Operating "
+            "income, net income, cash flows and equity are unchanged."
         ),
         Block("\n".join((view.unit_line(), head, table(rows, view.spread_notes))), "restatement"),
     ]
@@ -378,9 +359,9 @@ def acquisitions(view: View) -> Part:
     said = [
         f"In fiscal {year.year} we acquired a business in the {year.segments[-1].name} segment for "
         f"{view.million(year['acquisitions'])} in cash. Of the price, "
-        f"{view.million(year['acquired_goodwill'])} was recorded as "
-        f"goodwill and {view.million(year['acquired_intangibles'])} as intangible assets with lives of "
-        f"eight to fifteen years."
+        f"{view.million(year['acquired_goodwill'])} was recorded as goodwill and "
+        f"{view.million(year['acquired_intangibles'])} as intangible assets with lives of eight to fifteen "
+        "years."
         for year in view.two
         if year["acquisitions"]
     ]

@@ -41,8 +41,8 @@ def gross_margin(view: View) -> Question:
     )
     verb = "improved" if values[0] > values[1] else "declined"
     answer = (
-        f"{_yes(values[0] > values[1])}. Gross margin {verb} from {percentage(values[1])} in "
-        f"FY{year - 1} to {percentage(values[0])} in FY{year}."
+        f"{_yes(values[0] > values[1])}. Gross margin {verb} from {percentage(values[1])} in FY{year - 1} "
+        f"to {percentage(values[0])} in FY{year}."
     )
     return Question(
         text, answer, ("income",), printed(now["revenue"], now["cost"], before["revenue"], before["cost"])
@@ -94,7 +94,7 @@ def best_activity(view: View) -> Question:
     flows = {"operating": now["cfo"], "investing": now["cfi"], "financing": now["cff"]}
     best = max(flows, key=lambda kind: flows[kind])
     text = (
-        f"Among operations, investing, and financing activities, which brought in the most (or lost the "
+        "Among operations, investing, and financing activities, which brought in the most (or lost the "
         f"least) cash flow for {name} in FY{year}?"
     )
     answer = f"{best.capitalize()} activities, with {dollars(view, flows[best])} in FY{year}."
@@ -106,13 +106,13 @@ def times_sold(view: View) -> Question:
     now, before, name, year = view.now, view.before, view.filer.brief, view.year
     text = (
         f"Roughly how many times has {name} sold its inventory in FY{year}? Calculate inventory turnover "
-        f"ratio for FY{year}; if conventional "
-        "inventory management is not meaningful for the company then state that and explain why."
+        f"ratio for FY{year}; if conventional inventory management is not meaningful for the company then "
+        "state that and explain why."
     )
     if not now["inventories"]:
         answer = (
-            f"{name} holds no inventory; it supplies {view.filer.industry.offering}, so inventory "
-            f"turnover is not meaningful."
+            f"{name} holds no inventory; it supplies {view.filer.industry.offering}, so inventory turnover "
+            "is not meaningful."
         )
         return Question(text, answer, ("balance",), printed(now["current_assets"]))
     value = now["cost"] / ((now["inventories"] + before["inventories"]) / 2)
@@ -219,8 +219,8 @@ def cash_quality(view: View) -> Question:
     text = f"Was {view.filer.possessive} cash flow from operations larger than its net income in FY{year}?"
     more = now["cfo"] > now["net_income"]
     answer = (
-        f"{_yes(more)}. Cash flow from operations was {dollars(view, now['cfo'])} against net income "
-        f"of {dollars(view, now['net_income'])}."
+        f"{_yes(more)}. Cash flow from operations was {dollars(view, now['cfo'])} against net income of "
+        f"{dollars(view, now['net_income'])}."
     )
     return Question(text, answer, ("cash_flow",), printed(now["cfo"], now["net_income"]))
 

@@ -45,10 +45,9 @@ def fixed_asset_turnover(view: View) -> Question:
     name, year, now, before = _of(view)
     value = now["revenue"] / ((now["plant"] + before["plant"]) / 2)
     text = (
-        f"What is the FY{year} fixed asset turnover ratio for {name}? Fixed asset turnover ratio is "
-        f"defined as: FY{year} revenue / "
-        f"(average PP&E between FY{year - 1} and FY{year}). Round your answer to two decimal places. "
-        f"{_source(view, 'income', 'balance')}"
+        f"What is the FY{year} fixed asset turnover ratio for {name}? Fixed asset turnover ratio is defined "
+        f"as: FY{year} revenue / (average PP&E between FY{year - 1} and FY{year}). Round your answer to two "
+        f"decimal places. {_source(view, 'income', 'balance')}"
     )
     return Question(
         text, f"{value:.2f}", ("income", "balance"), printed(now["revenue"], now["plant"], before["plant"])
@@ -62,10 +61,9 @@ def inventory_turnover(view: View) -> Question | None:
         return None
     value = now["cost"] / ((now["inventories"] + before["inventories"]) / 2)
     text = (
-        f"What is the FY{year} inventory turnover ratio for {name}? Inventory turnover ratio is defined "
-        f"as: FY{year} COGS / (average "
-        f"inventory between FY{year - 1} and FY{year}). Round your answer to two decimal places. "
-        f"{_source(view, 'balance', 'income')}"
+        f"What is the FY{year} inventory turnover ratio for {name}? Inventory turnover ratio is defined as: "
+        f"FY{year} COGS / (average inventory between FY{year - 1} and FY{year}). Round your answer to two "
+        f"decimal places. {_source(view, 'balance', 'income')}"
     )
     return Question(
         text,
@@ -81,9 +79,8 @@ def days_sales(view: View) -> Question:
     value = 365 * ((now["receivables"] + before["receivables"]) / 2) / now["revenue"]
     text = (
         f"{_source(view, 'balance', 'income')} What is {view.filer.possessive} FY{year} days sales "
-        f"outstanding (DSO)? DSO is defined as: 365 * (average "
-        f"accounts receivable between FY{year - 1} and FY{year}) / (FY{year} revenue). Round your answer "
-        f"to two decimal places."
+        f"outstanding (DSO)? DSO is defined as: 365 * (average accounts receivable between FY{year - 1} and "
+        f"FY{year}) / (FY{year} revenue). Round your answer to two decimal places."
     )
     return Question(
         text,
@@ -102,10 +99,9 @@ def days_payable(view: View) -> Question | None:
     value = 365 * ((now["payables"] + before["payables"]) / 2) / purchases
     text = (
         f"What is FY{year} days payable outstanding (DPO) for {name}? DPO is defined as: 365 * (average "
-        f"accounts payable between "
-        f"FY{year - 1} and FY{year}) / (FY{year} COGS + change in inventory between FY{year - 1} and "
-        f"FY{year}). Round your answer to two "
-        f"decimal places. {_source(view, 'balance', 'income')}"
+        f"accounts payable between FY{year - 1} and FY{year}) / (FY{year} COGS + change in inventory "
+        f"between FY{year - 1} and FY{year}). Round your answer to two decimal places. "
+        f"{_source(view, 'balance', 'income')}"
     )
     shown = printed(
         now["cost"], now["payables"], before["payables"], now["inventories"], before["inventories"]
@@ -119,9 +115,8 @@ def return_on_assets(view: View) -> Question:
     value = now["net_income"] / ((now["assets"] + before["assets"]) / 2)
     text = (
         f"What is the FY{year} return on assets (ROA) for {name}? ROA is defined as: FY{year} net income / "
-        f"(average total assets between "
-        f"FY{year - 1} and FY{year}). Answer in units of percents and round to one decimal place. "
-        f"{_source(view, 'balance', 'income')}"
+        f"(average total assets between FY{year - 1} and FY{year}). Answer in units of percents and round "
+        f"to one decimal place. {_source(view, 'balance', 'income')}"
     )
     return Question(
         text,
@@ -137,8 +132,7 @@ def operating_cash_flow_ratio(view: View) -> Question:
     value = now["cfo"] / now["current_liabilities"]
     text = (
         f"What is the FY{year} operating cash flow ratio for {name}? Operating cash flow ratio is defined "
-        f"as: cash from operations / total "
-        f"current liabilities. Round your answer to two decimal places. "
+        "as: cash from operations / total current liabilities. Round your answer to two decimal places. "
         f"{_source(view, 'balance', 'cash_flow')}"
     )
     return Question(
@@ -154,8 +148,8 @@ def free_cash_flow(view: View) -> Question:
     shown = f"{'-' if millions < 0 else ''}${abs(millions):,.1f} million"
     text = (
         f"What is the FY{year} free cash flow (FCF) for {name}? FCF here is defined as: (cash from "
-        f"operations - capex). Answer in USD "
-        f"millions and round to one decimal place. {_source(view, 'cash_flow')}"
+        "operations - capex). Answer in USD millions and round to one decimal place. "
+        f"{_source(view, 'cash_flow')}"
     )
     return Question(text, shown, ("cash_flow",), printed(now["cfo"], -now["capex"]))
 
@@ -166,8 +160,7 @@ def average_capital_intensity(view: View) -> Question:
     value = sum(each["capex"] / each["revenue"] for each in view.three) / 3
     text = (
         f"What is the FY{year - 2} - FY{year} 3 year average of capex as a % of revenue for {name}? Answer "
-        f"in units of percents and round to "
-        f"one decimal place. {_source(view, 'income', 'cash_flow')}"
+        f"in units of percents and round to one decimal place. {_source(view, 'income', 'cash_flow')}"
     )
     shown = printed(*(each["revenue"] for each in view.three), *(-each["capex"] for each in view.three))
     return Question(text, percentage(value), ("income", "cash_flow"), shown)
@@ -179,8 +172,8 @@ def ebitda_margin(view: View) -> Question:
     charges = now["depreciation"] + now["amortization"]
     text = (
         f"What is the FY{year} unadjusted EBITDA % margin for {name}? Calculate unadjusted EBITDA using "
-        f"unadjusted operating income and "
-        f"D&A (from the cash flow statement). Answer in units of percents and round to one decimal place."
+        "unadjusted operating income and D&A (from the cash flow statement). Answer in units of percents "
+        "and round to one decimal place."
     )
     value = (now["operating"] + charges) / now["revenue"]
     return Question(
@@ -194,8 +187,7 @@ def margin_change(view: View) -> Question:
     value = now["operating"] / now["revenue"] - before["operating"] / before["revenue"]
     text = (
         f"{_source(view, 'income')} What is the FY{year - 1} - FY{year} change in unadjusted operating "
-        f"income % margin for {name}? Answer in "
-        "units of percents and round to one decimal place."
+        f"income % margin for {name}? Answer in units of percents and round to one decimal place."
     )
     shown = printed(now["operating"], now["revenue"], before["operating"], before["revenue"])
     return Question(text, percentage(value), ("income",), shown)
@@ -206,8 +198,7 @@ def revenue_growth(view: View) -> Question:
     _, year, now, before = _of(view)
     text = (
         f"What is {view.filer.possessive} year-over-year change in revenue from FY{year - 1} to FY{year} "
-        f"(in units of percents and round to one decimal "
-        f"place)? {_source(view, 'income')}"
+        f"(in units of percents and round to one decimal place)? {_source(view, 'income')}"
     )
     return Question(
         text,
@@ -223,10 +214,9 @@ def payout(view: View) -> Question | None:
     if not now["dividends"] or now["net_income"] <= 0:
         return None
     text = (
-        f"What is the FY{year} dividend payout ratio for {name}? Dividend payout ratio is defined as: "
-        f"total cash dividends paid / net income "
-        f"attributable to shareholders. Round your answer to two decimal places. "
-        f"{_source(view, 'cash_flow', 'income')}"
+        f"What is the FY{year} dividend payout ratio for {name}? Dividend payout ratio is defined as: total "
+        "cash dividends paid / net income attributable to shareholders. Round your answer to two decimal "
+        f"places. {_source(view, 'cash_flow', 'income')}"
     )
     value = now["dividends"] / now["net_income"]
     return Question(text, f"{value:.2f}", ("cash_flow",), printed(-now["dividends"], now["net_income"]))
@@ -237,8 +227,8 @@ def working_capital(view: View) -> Question:
     _, year, now, _ = _of(view)
     text = (
         f"What was {view.filer.possessive} net working capital at the end of FY{year}? Define net working "
-        f"capital as total current assets less total current "
-        f"liabilities. Answer in USD {view.filer.unit}. {_source(view, 'balance')}"
+        f"capital as total current assets less total current liabilities. Answer in USD {view.filer.unit}. "
+        f"{_source(view, 'balance')}"
     )
     value = now["current_assets"] - now["current_liabilities"]
     return Question(
@@ -252,8 +242,8 @@ def tax_rate(view: View) -> Question | None:
     if now["pretax"] <= 0:
         return None
     text = (
-        f"What was {view.filer.possessive} effective tax rate in FY{year}? Answer in units of percents "
-        f"and round to one decimal place. {_source(view, 'income')}"
+        f"What was {view.filer.possessive} effective tax rate in FY{year}? Answer in units of percents and "
+        f"round to one decimal place. {_source(view, 'income')}"
     )
     return Question(
         text, percentage(now["tax"] / now["pretax"]), ("income",), printed(now["tax"], now["pretax"])
@@ -264,8 +254,8 @@ def receivables(view: View) -> Question:
     """A balance of the year before, which last year's filing shows first."""
     name, year, _, before = _of(view)
     text = (
-        f"Basing your answer on the balance sheet, what was the year end FY{year - 1} net AR for "
-        f"{name}? Answer in USD {view.filer.unit}."
+        f"Basing your answer on the balance sheet, what was the year end FY{year - 1} net AR for {name}? "
+        f"Answer in USD {view.filer.unit}."
     )
     return Question(text, dollars(view, before["receivables"]), ("balance",), printed(before["receivables"]))
 
@@ -275,9 +265,8 @@ def average_net_margin(view: View) -> Question:
     name, year = view.filer.brief, view.year
     value = sum(each["net_income"] / each["revenue"] for each in view.three) / 3
     text = (
-        f"In agreement with the statement of income, what is the FY{year - 2} - FY{year} 3 year average "
-        f"net profit margin (as a %) for {name}? "
-        "Answer in units of percents and round to one decimal place."
+        f"In agreement with the statement of income, what is the FY{year - 2} - FY{year} 3 year average net "
+        f"profit margin (as a %) for {name}? Answer in units of percents and round to one decimal place."
     )
     shown = printed(*(each[item] for each in view.three for item in ("revenue", "net_income")))
     return Question(text, percentage(value), ("income",), shown)
@@ -288,8 +277,8 @@ def interest_coverage(view: View) -> Question:
     name, year, now, _ = _of(view)
     text = (
         f"What is the FY{year} interest coverage ratio for {name}? Interest coverage ratio is defined as: "
-        f"operating income / interest expense. "
-        f"Round your answer to two decimal places. {_source(view, 'income')}"
+        "operating income / interest expense. Round your answer to two decimal places. "
+        f"{_source(view, 'income')}"
     )
     return Question(
         text,
@@ -306,13 +295,15 @@ def debt_to_equity(view: View) -> Question | None:
         return None
     text = (
         f"What is {view.filer.possessive} FY{year} debt to equity ratio? Debt to equity ratio is defined "
-        f"as: (current portion of long-term debt + long-term "
-        f"debt) / total shareholders' equity. Round your answer to two decimal places. "
-        f"{_source(view, 'balance')}"
+        "as: (current portion of long-term debt + long-term debt) / total shareholders' equity. Round your "
+        f"answer to two decimal places. {_source(view, 'balance')}"
     )
     value = now["debt"] / now["equity"]
     return Question(
-        text, f"{value:.2f}", ("balance",), printed(now["debt_current"], now["debt_long"], now["equity"])
+        text,
+        f"{value:.2f}",
+        ("balance",),
+        printed(*filter(None, (now["debt_current"], now["debt_long"], now["equity"]))),
     )
 
 

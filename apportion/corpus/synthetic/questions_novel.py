@@ -54,9 +54,8 @@ def segment_share(view: View) -> Question:
     """One segment's share of revenue."""
     segment = view.draw("share").pick(view.now.segments)
     text = (
-        f"What share of {view.filer.possessive} FY{view.year} revenue came from its {segment.name} "
-        f"segment? Answer in percent and round to "
-        "one decimal place."
+        f"What share of {view.filer.possessive} FY{view.year} revenue came from its {segment.name} segment? "
+        "Answer in percent and round to one decimal place."
     )
     answer = percentage(segment.revenue / view.now["revenue"])
     return Question(text, answer, ("segment_revenue",), printed(segment.revenue, view.now["revenue"]))
@@ -77,8 +76,8 @@ def available_credit(view: View) -> Question:
     """What is left of the credit line."""
     left = view.facts.revolver - view.facts.letters_of_credit
     text = (
-        f"After letters of credit, how much of {view.filer.possessive} revolving credit facility was "
-        f"left available at the end of FY{view.year}?"
+        f"After letters of credit, how much of {view.filer.possessive} revolving credit facility was left "
+        f"available at the end of FY{view.year}?"
     )
     return Question(
         text,
@@ -94,8 +93,8 @@ def highest_rate(view: View) -> Question:
     best = max(view.filer.notes, key=lambda note: (note.rate, note.face))
     label = note_name(best, view.year)
     text = (
-        f"Which of {view.filer.possessive} senior notes outstanding at the end of FY{view.year} carries "
-        f"the highest interest rate?"
+        f"Which of {view.filer.possessive} senior notes outstanding at the end of FY{view.year} carries the "
+        "highest interest rate?"
     )
     return Question(
         text,
@@ -108,12 +107,12 @@ def highest_rate(view: View) -> Question:
 def damages(view: View) -> Question:
     """What a plaintiff asks for."""
     text = (
-        f"What damages does {view.facts.plaintiff} Partners seek from {view.filer.brief}, as reported "
-        f"for FY{view.year}?"
+        f"What damages does {view.facts.plaintiff} Partners seek from {view.filer.brief}, as reported for "
+        f"FY{view.year}?"
     )
     return Question(
         text,
-        f"The complaint alleges breach of a supply agreement and seeks damages of "
+        "The complaint alleges breach of a supply agreement and seeks damages of "
         f"{dollars(view, view.facts.claimed)}.",
         ("legal",),
         printed(view.facts.claimed),
@@ -148,8 +147,8 @@ def accrual(view: View) -> Question:
 def customer(view: View) -> Question:
     """The largest customer's share."""
     text = (
-        f"How much of consolidated revenue did the largest customer of {view.filer.brief} account for "
-        f"in FY{view.year}?"
+        f"How much of consolidated revenue did the largest customer of {view.filer.brief} account for in "
+        f"FY{view.year}?"
     )
     return Question(
         text,
@@ -177,13 +176,13 @@ def authorization(view: View) -> Question | None:
     if not view.filer.buys_back:
         return None
     text = (
-        f"How much remained available under {view.filer.possessive} share repurchase authorization at "
-        f"the end of FY{view.year}?"
+        f"How much remained available under {view.filer.possessive} share repurchase authorization at the "
+        f"end of FY{view.year}?"
     )
     return Question(
         text,
         f"{dollars(view, view.facts.remaining)} of the {dollars(view, view.facts.authorized)} authorized "
-        f"remained available.",
+        "remained available.",
         ("repurchases",),
         printed(view.facts.remaining),
     )
@@ -194,8 +193,8 @@ def employees(view: View) -> Question:
     now, before = view.facts.employees, view.prior_facts.employees
     moved = "increased" if now > before else "decreased" if now < before else "did not change"
     text = (
-        f"Was there any change in how many people {view.filer.brief} employed between FY{view.year - 1} "
-        f"and FY{view.year}?"
+        f"Was there any change in how many people {view.filer.brief} employed between FY{view.year - 1} and "
+        f"FY{view.year}?"
     )
     opening = "No" if now == before else "Yes"
     answer = f"{opening}. The number of employees {moved} from about {before:,} to about {now:,}."
@@ -205,8 +204,8 @@ def employees(view: View) -> Question:
 def union(view: View) -> Question:
     """How many are under collective agreements."""
     text = (
-        f"What share of {view.filer.possessive} employees was covered by collective agreements at the "
-        f"end of FY{view.year}?"
+        f"What share of {view.filer.possessive} employees was covered by collective agreements at the end "
+        f"of FY{view.year}?"
     )
     return Question(
         text,
@@ -254,8 +253,8 @@ def region(view: View) -> Question:
     changes = [now / before - 1 for now, before in zip(view.now.regions, view.before.regions, strict=True)]
     place = max(range(len(changes)), key=lambda i: changes[i])
     text = (
-        f"For {view.filer.brief}, which geographic region had the strongest FY{view.year} year over "
-        f"year growth in revenues (on a percentage basis)?"
+        f"For {view.filer.brief}, which geographic region had the strongest FY{view.year} year over year "
+        "growth in revenues (on a percentage basis)?"
     )
     answer = f"{REGIONS[place]}, whose revenue changed by {percentage(changes[place])}."
     return Question(
@@ -332,12 +331,12 @@ def outlets(view: View) -> Question | None:
     if not view.filer.industry.outlets:
         return None
     text = (
-        f"How many {view.filer.industry.outlets} did {view.filer.brief} open in FY{view.year}, and how "
-        f"many did it have at the end?"
+        f"How many {view.filer.industry.outlets} did {view.filer.brief} open in FY{view.year}, and how many "
+        "did it have at the end?"
     )
     answer = (
-        f"It opened {view.opened} and had {view.facts.outlets:,} {view.filer.industry.outlets} at the "
-        f"end of the year."
+        f"It opened {view.opened} and had {view.facts.outlets:,} {view.filer.industry.outlets} at the end "
+        "of the year."
     )
     return Question(text, answer, ("properties",), (f"opened {view.opened}", f"{view.facts.outlets:,}"))
 
@@ -346,8 +345,8 @@ def backlog(view: View) -> Question:
     """How the backlog moved."""
     now, before = view.facts.backlog, view.prior_facts.backlog
     text = (
-        f"By how much did {view.filer.possessive} backlog of firm orders change in FY{view.year}? "
-        f"Answer in percent and round to one decimal place."
+        f"By how much did {view.filer.possessive} backlog of firm orders change in FY{view.year}? Answer in "
+        "percent and round to one decimal place."
     )
     return Question(text, percentage(now / before - 1), ("backlog",), printed(now, before))
 
@@ -359,7 +358,7 @@ def reported_before(view: View) -> Question | None:
     value = view.before["revenue"] - restated_amount(view, view.before)
     text = (
         f"What revenue had {view.filer.brief} previously reported for FY{view.year - 1}, before the "
-        f"restatement?"
+        "restatement?"
     )
     return Question(text, dollars(view, value), ("restatement",), printed(value))
 
@@ -369,8 +368,8 @@ def purchase_price(view: View) -> Question | None:
     if not view.now["acquisitions"]:
         return None
     text = (
-        f"How much did {view.filer.brief} pay for the business that it acquired in FY{view.year}, and "
-        f"how much of it was recorded as goodwill?"
+        f"How much did {view.filer.brief} pay for the business that it acquired in FY{view.year}, and how "
+        "much of it was recorded as goodwill?"
     )
     answer = (
         f"{dollars(view, view.now['acquisitions'])}, of which "
