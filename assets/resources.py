@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ledger_path(self) -> Path:
         """The call ledger."""
         return self.local_folder() / "ledger.sqlite"
+
+    def models_folder(self, sets: Sequence[str], cheap: str, deep: str) -> Path:
+        """Where the models fitted on some sets lie."""
+        return self.local_folder() / "models" / f"{cheap}--{deep}" / "+".join(sorted(sets))
 
     def lock_path(self, name: str) -> Path:
         """The file of a lock between the processes of this machine; the kernel frees it when its holder dies."""
@@ -81,6 +86,24 @@ class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
     budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
 
 
+class Escalation(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """What an escalation may spend and how it chooses.
+
+    One of ``budget`` (a fraction of what escalating everybody is predicted to cost), ``tokens`` and ``usd`` is given.
+    ``hard_cap`` holds the cap whatever the answers' lengths; otherwise it is exceeded with at most probability
+    ``risk``. ``learn_from`` names the judged sets that the models are fitted on; without it a set that is judged
+    itself is decided by its held-out predictions, another by all sets that are judged.
+    """
+
+    budget: float | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    policy: str = "gain_per_token"
+    hard_cap: bool = False
+    risk: float = 0.05
+    learn_from: list[str] = []  # noqa: RUF012 - pydantic copies it for each resource
+
+
 def defaults() -> dict[str, Any]:
     """The resources with their defaults."""
     return {
@@ -88,4 +111,5 @@ def defaults() -> dict[str, Any]:
         "source": Source(),
         "answering": Answering(),
         "comparison": Comparison(),
+        "escalation": Escalation(),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apportion.corpus.financebench import read_financebench
+from apportion.corpus.questions import read_questions
 from apportion.corpus.records import Corpus
 from assets.provenance import last_commit
 from assets.resources import Source
@@ -14,7 +15,10 @@ from warehouse.store import Store
 
 SAMPLE = "sample"
 FINANCEBENCH = "financebench"
-KINDS = (FINANCEBENCH, SAMPLE)
+QUESTIONS = "questions"
+KINDS = (FINANCEBENCH, QUESTIONS, SAMPLE)
+WITHOUT_FILINGS = (QUESTIONS,)
+"""Kinds that bring questions only, over filings that are there."""
 
 
 def read_source(store: Store, source: Source, table: str, partition: str) -> tuple[Corpus, dict[str, Any]]:
@@ -30,6 +34,8 @@ def read_source(store: Store, source: Source, table: str, partition: str) -> tup
         return build_sample(), arguments
     if arguments["kind"] == FINANCEBENCH:
         return read_financebench(Path(arguments["path"])), arguments
+    if arguments["kind"] == QUESTIONS:
+        return read_questions(Path(arguments["path"])), arguments
     raise ValueError(f"unknown kind of source {arguments['kind']!r}; kinds: {', '.join(KINDS)}")
 
 

@@ -67,7 +67,9 @@ def demo(layout: Layout = Format.table) -> None:
 @app.command()
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
-    kind: Annotated[str, typer.Option("--as", help="What they are: financebench.")] = "financebench",
+    kind: Annotated[
+        str, typer.Option("--as", help="What they are: financebench, questions.")
+    ] = "financebench",
     batch: Annotated[str | None, typer.Option(help="Name of the filing batch; the kind by default.")] = None,
     outcome_set: Annotated[
         str | None, typer.Option("--set", help="Name of the set of questions; the batch's.")
@@ -138,6 +140,86 @@ def evaluate(
         "answering": {"retriever": retriever, "pool": pool},
     }
     work.evaluate_set(outcome_set, settings, layout)
+
+
+Budget = Annotated[
+    float | None, typer.Option(help="Share of what escalating everybody is predicted to cost.")
+]
+Tokens = Annotated[int | None, typer.Option(min=0, help="Tokens to spend.")]
+Usd = Annotated[float | None, typer.Option(min=0, help="Dollars to spend.")]
+Policy = Annotated[str, typer.Option(help="Rule that chooses.")]
+LearnFrom = Annotated[str | None, typer.Option(help="Judged sets to learn from, joined by commas.")]
+
+
+@app.command()
+def plan(
+    outcome_set: SetName,
+    budget: Budget = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    policy: Policy = "gain_per_token",
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    learn_from: LearnFrom = None,
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    layout: Layout = Format.table,
+) -> None:
+    """Show what would be escalated under a budget, and what it would cost. No model is called."""
+    from orchestration.commands import live, work
+
+    live.plan(
+        outcome_set,
+        {"cheap": cheap, "deep": deep},
+        {"retriever": retriever, "pool": pool},
+        {
+            "budget": budget,
+            "tokens": tokens,
+            "usd": usd,
+            "policy": policy,
+            "learn_from": work.names(learn_from or ""),
+        },
+        layout,
+    )
+
+
+@app.command()
+def escalate(
+    outcome_set: SetName,
+    budget: Budget = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    policy: Policy = "gain_per_token",
+    hard_cap: Annotated[
+        bool, typer.Option("--hard-cap", help="Hold the cap whatever the answers' lengths.")
+    ] = False,
+    risk: Annotated[float, typer.Option(help="Chance of overspending without --hard-cap.")] = 0.05,
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    learn_from: LearnFrom = None,
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    api_base: Annotated[str | None, typer.Option(help="Address of the model server.")] = None,
+    layout: Layout = Format.table,
+) -> None:
+    """Make the deeper calls that a budget buys, and give every question its final answer."""
+    from orchestration.commands import live, work
+
+    live.escalate(
+        outcome_set,
+        {"cheap": cheap, "deep": deep},
+        {"retriever": retriever, "pool": pool, "api_base": api_base},
+        {
+            "budget": budget,
+            "tokens": tokens,
+            "usd": usd,
+            "policy": policy,
+            "hard_cap": hard_cap,
+            "risk": risk,
+            "learn_from": work.names(learn_from or ""),
+        },
+        layout,
+    )
 
 
 @app.command()

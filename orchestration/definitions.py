@@ -7,6 +7,7 @@ import dagster as dg
 from assets.asking import questions, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
+from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
 from assets.published import published
 from assets.resources import defaults
@@ -24,6 +25,8 @@ defs = dg.Definitions(
         features,
         predictions,
         allocation,
+        decision_models,
+        final_answers,
         *published,
     ],
     resources=defaults(),

@@ -46,4 +46,15 @@ run = dg.define_asset_job(
     description="The whole way from a set's questions to its published tables. Calls models.",
 )
 
-jobs = [ingest_filings, ingest_questions, answer, evaluate, publish, run]
+fit_models = dg.define_asset_job(
+    "fit_models",
+    dg.AssetSelection.assets("benefit_model", "cost_model"),
+    description="What the live decision uses, from the judged sets.",
+)
+escalate = dg.define_asset_job(
+    "escalate",
+    dg.AssetSelection.assets("features", "final_answers"),
+    description="Make the deeper calls that a budget buys. Calls models.",
+)
+
+jobs = [ingest_filings, ingest_questions, answer, evaluate, publish, run, fit_models, escalate]

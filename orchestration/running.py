@@ -50,7 +50,7 @@ class Finished:
 def run_job(
     instance: dg.DagsterInstance,
     job: str,
-    partition: str,
+    partition: str | None,
     settings: Mapping[str, Mapping[str, Any]],
     selection: list[str] | None = None,
 ) -> Finished:
@@ -59,7 +59,7 @@ def run_job(
     Args:
         instance: Dagster's.
         job: its name.
-        partition: the batch or set; registered if it is new.
+        partition: the batch or set, registered if it is new; None for a job that has none.
         settings: fields of the resources, by resource.
         selection: only these assets of the job.
 
@@ -69,7 +69,7 @@ def run_job(
     from orchestration.definitions import defs
 
     dimension = "filing_batches" if job == "ingest_filings" else "outcome_sets"
-    if not instance.has_dynamic_partition(dimension, partition):
+    if partition is not None and not instance.has_dynamic_partition(dimension, partition):
         instance.add_dynamic_partitions(dimension, [partition])
     definition = defs.resolve_job_def(job)
     wanted = {name: fields for name, fields in settings.items() if name in definition.resource_defs}

@@ -35,6 +35,7 @@ POLICIES = (
     "oracle",
     "refusal",
 )
+DECISIONS_MADE = ("not_selected", "same_context", "escalated", "escalation_failed", "left_out")
 STAGES = ("front_door", "after_cheap")
 SPLITS = ("held_out", "in_sample")
 
@@ -622,6 +623,40 @@ PUBLISHED = (
     ),
 )
 
+LIVE = (
+    Table(
+        "final_answers",
+        "live",
+        "one question's final answer after an escalation under a budget",
+        (
+            SET,
+            *PAIR,
+            QUESTION,
+            ROUTE,
+            text("model", "LiteLLM model name"),
+            text("answer", "the answer; null where the route failed", nullable=True),
+            share("confidence", "the model's confidence in its answer", nullable=True),
+            text("status", "how the route ended", values=CALL_STATUSES),
+            pages("context", "the pages it read, in prompt order"),
+            Column("quotes", pl.List(pl.String), "rows the answer quotes from its pages"),
+            text("decision", "what the escalation did with the question", values=DECISIONS_MADE),
+            real("predicted_gain", "quality", nullable=True),
+            whole("predicted_cost", "tokens of the deep call", nullable=True),
+            whole("realised_cost", "tokens the deep call took; null where it was not made", nullable=True),
+            text("usage_source", "where the counts come from", nullable=True, values=USAGE_SOURCES),
+            real(
+                "cost_usd",
+                "USD of the deep call; null where not made or the price is unknown",
+                nullable=True,
+                low=0,
+            ),
+        ),
+        key=("outcome_set", "cheap_route", "deep_route", "question_id"),
+        slices=("outcome_set", "cheap_route", "deep_route"),
+        notes="A deep answer that failed leaves the cheap one in place.",
+    ),
+)
+
 ROUTING = (
     Table(
         "routing_gap",
@@ -742,6 +777,6 @@ RETRIEVAL = (
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for group in (CORPUS, ASKING, OUTCOMES, DECISIONS, PUBLISHED, ROUTING, RETRIEVAL)
+    for group in (CORPUS, ASKING, OUTCOMES, DECISIONS, PUBLISHED, LIVE, ROUTING, RETRIEVAL)
     for table in group
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assets.sources import KINDS, SAMPLE
+from assets.sources import KINDS, SAMPLE, WITHOUT_FILINGS
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
 from orchestration.output import say
-from orchestration.running import quiet, run_job
+from orchestration.running import Finished, quiet, run_job
 from warehouse.schema import PARTITION_KEY
 
 
@@ -30,19 +30,21 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
         raise CallError(f"{path}: there is nothing here")
     quiet()
     source = {"source": {"kind": kind} if path is None else {"kind": kind, "path": str(path.resolve())}}
+    done: list[Finished] = []
     with open_instance() as instance:
-        filings = run_job(instance, "ingest_filings", batch, source)
-        questions = run_job(instance, "ingest_questions", outcome_set, source)
-    for line in dict.fromkeys([*filings.problems, *questions.problems]):
+        if kind not in WITHOUT_FILINGS:
+            done.append(run_job(instance, "ingest_filings", batch, source))
+        done.append(run_job(instance, "ingest_questions", outcome_set, source))
+    for line in dict.fromkeys(line for finished in done for line in finished.problems):
         say(line)
-    count = {
-        table: rows["dagster/row_count"] for table, rows in (filings.metadata | questions.metadata).items()
+    rows = {
+        table: shown["dagster/row_count"] for finished in done for table, shown in finished.metadata.items()
     }
-    say(
-        f"batch {batch}: {count['filings']} filings, {count['pages']} pages; "
-        f"set {outcome_set}: {count['questions']} questions"
-        + ("" if filings.committed or questions.committed else "; nothing was new")
+    brought = (
+        f"batch {batch}: {rows['filings']} filings, {rows['pages']} pages; " if "filings" in rows else ""
     )
+    new = "" if any(finished.committed for finished in done) else "; nothing was new"
+    say(f"{brought}set {outcome_set}: {rows['questions']} questions{new}")
     refresh_catalogue()
 
 

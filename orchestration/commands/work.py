@@ -77,12 +77,41 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         _check_model(answering["model"])
     if answering.get("judge"):
         _check_model(answering["judge"])
-    finished = _work("run", outcome_set, settings)
+    check_set(outcome_set)
+    comparable = _comparable(outcome_set, settings)
+    finished = _work("run" if comparable else "answer", outcome_set, settings)
     say(
         f"set {outcome_set}: {finished.model_calls} model calls made; "
         + (f"{len(finished.committed)} tables changed" if finished.committed else "no table changed")
     )
-    print_tables(outcome_set, settings.get("comparison", {}), layout)
+    if comparable:
+        print_tables(outcome_set, settings.get("comparison", {}), layout)
+    else:
+        say("answered, not evaluated: that takes gold answers, and outcomes of both routes of the pair")
+        show(answer_counts(outcome_set), layout, title=f"Answers, set {outcome_set}")
+
+
+def _comparable(outcome_set: str, settings: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether, after this run, both routes of the pair are answered and some question can be graded."""
+    store, where = Store(), {"outcome_set": outcome_set}
+    pair = settings.get("comparison", {})
+    asked = settings.get("answering", {}).get("routes")
+    if asked is None:
+        return True
+    answered = {*asked, *store.read("route_outcomes", where)["route"]}
+    graded = store.read("questions", where)["reference_answer"].drop_nulls()
+    return {pair.get("cheap", "top1"), pair.get("deep", "top5")} <= answered and not graded.is_empty()
+
+
+def answer_counts(outcome_set: str) -> pl.DataFrame:
+    """How a set's answers ended, by route."""
+    return (
+        Store()
+        .read("route_outcomes", {"outcome_set": outcome_set})
+        .group_by("route", "model", "status")
+        .agg(pl.len().alias("questions"), pl.col("total_tokens").sum().alias("tokens"))
+        .sort("route", "status")
+    )
 
 
 def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:

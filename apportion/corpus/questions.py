@@ -1,0 +1,108 @@
+"""A team's own questions over filings that are in the corpus: JSONL or CSV, with or without gold answers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from apportion.corpus.records import Corpus, Problem, safe_name
+
+PAGE_TYPE = pl.Struct({"filing_id": pl.String, "page_number": pl.Int64})
+COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "question_id": pl.String,
+    "text": pl.String,
+    "family": pl.String,
+    "company": pl.String,
+    "filing_id": pl.String,
+    "reference_answer": pl.String,
+    "evidence": pl.List(PAGE_TYPE),
+}
+
+
+def read_questions(path: Path) -> Corpus:
+    """Read questions: ``question`` is needed; ``question_id``, ``filing``, ``family``, ``company``, ``answer`` may be.
+
+    A question without an id gets its row number's. ``filing`` is a filing_id or the document's own name. Without an
+    ``answer`` a question is answered and escalated, but not judged.
+
+    Raises:
+        ValueError: the file holds no usable question.
+    """
+    problems: list[Problem] = []
+    rows: dict[str, dict[str, Any]] = {}
+    for line, row in _rows(path, problems):
+        _add(rows, problems, path.name, line, row)
+    if not rows:
+        reasons = "; ".join(str(problem) for problem in problems[:3]) or "the file is empty"
+        raise ValueError(f"{path}: no usable question ({reasons})")
+    nothing = pl.DataFrame(schema={"filing_id": pl.String, "sha256": pl.String})
+    return Corpus(
+        filings=nothing,
+        pages=pl.DataFrame(schema={"filing_id": pl.String, "page_number": pl.Int64}),
+        questions=pl.DataFrame(list(rows.values()), schema=COLUMNS),
+        problems=problems,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
+
+
+def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            reader = csv.DictReader(handle)
+            for row in reader:
+                yield (
+                    reader.line_num,
+                    {name: value for name, value in row.items() if name and value not in (None, "")},
+                )
+        return
+    with path.open(encoding="utf-8", errors="replace") as handle:
+        for number, raw in enumerate(handle, start=1):
+            if not raw.strip():
+                continue
+            try:
+                found = json.loads(raw)
+            except json.JSONDecodeError as error:
+                problems.append(
+                    Problem(path.name, number, "line", raw, f"not JSON ({error}); mend or drop it")
+                )
+                continue
+            if isinstance(found, dict):
+                yield number, found
+            else:
+                problems.append(Problem(path.name, number, "line", raw, "not a JSON object; mend or drop it"))
+
+
+def _add(
+    rows: dict[str, dict[str, Any]], problems: list[Problem], source: str, line: int, row: Mapping[str, Any]
+) -> None:
+    text = row.get("question")
+    if not isinstance(text, str) or not text.strip():
+        problems.append(
+            Problem(source, line, "question", str(text), "missing or not text; every row needs one")
+        )
+        return
+    identifier = str(row.get("question_id") or f"q{line:06d}")
+    if identifier in rows:
+        problems.append(Problem(source, line, "question_id", identifier, "stands twice; the first is used"))
+        return
+    filing = row.get("filing")
+    answer = row.get("answer")
+    rows[identifier] = {
+        "question_id": identifier,
+        "text": text,
+        "family": _text(row.get("family")),
+        "company": _text(row.get("company")),
+        "filing_id": safe_name(str(filing)) if filing else None,
+        "reference_answer": None if answer is None else str(answer),
+        "evidence": [],
+    }
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None

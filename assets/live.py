@@ -1,0 +1,313 @@
+"""The live decision as assets: models fitted on judged sets, and the final answers of an escalation."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import dagster as dg
+import numpy as np
+import polars as pl
+
+from apportion.evaluation.live import Plan, plan_escalation
+from apportion.llm.accounts import Budget
+from apportion.llm.gateway import Gateway
+from apportion.llm.prices import PriceTable
+from apportion.prediction.crossfit import Training
+from apportion.prediction.stored import DecisionModels, fit_models, load_models, save_models
+from apportion.progress import track
+from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
+from assets.asking import retrieved_pages, set_questions
+from assets.checks import specs
+from assets.decisions import pair_slice, read_pairs, training_of, with_pair
+from assets.outcomes import generator_model
+from assets.partitions import outcome_sets
+from assets.publishing import column_schema, publish
+from assets.resources import Answering, Comparison, Escalation, Warehouse
+from warehouse.contracts import TABLES
+from warehouse.store import Store
+
+
+def judged_sets(store: Store, comparison: Comparison) -> list[str]:
+    """The sets that have held-out predictions for the pair, so that models can be fitted on them."""
+    of_pair = store.scan("predictions").filter(
+        (pl.col("cheap_route") == comparison.cheap) & (pl.col("deep_route") == comparison.deep)
+    )
+    return of_pair.select(pl.col("outcome_set").unique().sort()).collect()["outcome_set"].to_list()
+
+
+def pooled_training(store: Store, sets: Sequence[str], comparison: Comparison) -> Training:
+    """What models learn from several sets together; a filing is a group within its set."""
+    parts = []
+    for outcome_set in sets:
+        pairs = read_pairs(store, outcome_set, comparison)
+        part = training_of(pairs, store.read("features", pair_slice(outcome_set, comparison)))
+        parts.append((outcome_set, part))
+    return Training(
+        features=pl.concat([part.features for _, part in parts]),
+        groups=[f"{name}/{group}" for name, part in parts for group in part.groups],
+        gain=np.concatenate([part.gain for _, part in parts]),
+        input_tokens=np.concatenate([part.input_tokens for _, part in parts]),
+        output_tokens=np.concatenate([part.output_tokens for _, part in parts]),
+    )
+
+
+def fit_and_save(
+    store: Store, warehouse: Warehouse, sets: Sequence[str], comparison: Comparison
+) -> DecisionModels:
+    """Fit the models on some sets and keep them; equal data and versions write nothing."""
+    models = fit_models(pooled_training(store, sets, comparison), sets)
+    save_models(models, warehouse.models_folder(sets, comparison.cheap, comparison.deep))
+    return models
+
+
+@dg.multi_asset(
+    name="decision_models",
+    group_name="live",
+    specs=[
+        dg.AssetSpec(
+            name,
+            deps=[
+                dg.AssetDep(table, partition_mapping=dg.AllPartitionMapping())
+                for table in ("features", "predictions", "route_outcomes", "route_quality")
+            ],
+            description=description,
+            kinds={"scikitlearn"},
+        )
+        for name, description in (
+            (
+                "benefit_model",
+                "The gain of a deeper call, fitted on every judged question of the sets chosen.",
+            ),
+            ("cost_model", "The tokens of a deeper call, fitted on the same questions."),
+        )
+    ],
+)
+def decision_models(warehouse: Warehouse, comparison: Comparison, escalation: Escalation) -> Iterator[Any]:
+    """Fit and store what the live decision uses: on the sets named, else on every judged one."""
+    store = warehouse.store()
+    sets = list(escalation.learn_from) or judged_sets(store, comparison)
+    if not sets:
+        raise ValueError(
+            f"no set is judged on {comparison.cheap} and {comparison.deep}; `apportion run` one first"
+        )
+    models = fit_and_save(store, warehouse, sets, comparison)
+    for name in ("benefit_model", "cost_model"):
+        yield dg.MaterializeResult(asset_key=name, metadata={**models.card, "sets": ", ".join(sets)})
+
+
+def predict_set(
+    store: Store, warehouse: Warehouse, outcome_set: str, comparison: Comparison, escalation: Escalation
+) -> tuple[pl.DataFrame, np.ndarray, np.ndarray, str]:
+    """Features of a set, predicted gain and cost of each question's deep call, and what predicted them.
+
+    Raises:
+        ValueError: the set has no cheap answers, or no judged set is there to learn from.
+    """
+    where = pair_slice(outcome_set, comparison)
+    known = store.read("features", where)
+    if known.is_empty():
+        raise ValueError(f"set {outcome_set!r} has no {comparison.cheap} answers; `apportion run` it first")
+    if not escalation.learn_from:
+        held_out = (
+            store.read("predictions", where)
+            .filter(pl.col("model").is_in(["ridge_boosting", "exact_prompt"]))
+            .group_by("question_id", "target")
+            .agg(pl.col("predicted").mean())
+        )
+        joined = known.select("question_id")
+        for target in ("gain", "cost"):
+            of_target = held_out.filter(pl.col("target") == target).select(
+                "question_id", pl.col("predicted").alias(target)
+            )
+            joined = joined.join(of_target, on="question_id", how="left")
+        if joined.drop_nulls().height == known.height:
+            return (
+                known,
+                joined["gain"].to_numpy(),
+                joined["cost"].to_numpy(),
+                "held-out predictions of the set itself",
+            )
+    sets = list(escalation.learn_from) or [
+        name for name in judged_sets(store, comparison) if name != outcome_set
+    ]
+    if not sets:
+        raise ValueError(
+            f"no judged set to learn {comparison.cheap} to {comparison.deep} from; "
+            "`apportion run` one with reference answers first, or name it with --learn-from"
+        )
+    folder = warehouse.models_folder(sets, comparison.cheap, comparison.deep)
+    models = load_models(folder) if folder.exists() else fit_and_save(store, warehouse, sets, comparison)
+    return (
+        known,
+        models.predict_gain(known),
+        models.predict_cost(known),
+        f"models fitted on {', '.join(sets)}",
+    )
+
+
+def make_plan(
+    store: Store, warehouse: Warehouse, outcome_set: str, comparison: Comparison, escalation: Escalation
+) -> tuple[Plan, str]:
+    """The plan of an escalation, and what its predictions come from."""
+    known, gain, cost, origin = predict_set(store, warehouse, outcome_set, comparison, escalation)
+    model = generator_model(store, outcome_set, None)
+    price = PriceTable().price(model)
+    usd = None
+    if price is not None:
+        prompt = np.minimum(known["deep_prompt_tokens"].to_numpy(), np.rint(cost))
+        usd = np.array(
+            [
+                price.expected(int(p), max(round(float(c)) - int(p), 0))
+                for p, c in zip(prompt, cost, strict=True)
+            ]
+        )
+    plan = plan_escalation(
+        known,
+        gain,
+        cost,
+        usd,
+        policy=escalation.policy,
+        budget=escalation.budget,
+        tokens=escalation.tokens,
+        usd=escalation.usd,
+    )
+    return plan, origin
+
+
+def escalation_budget(outcome_set: str, comparison: Comparison, escalation: Escalation, plan: Plan) -> Budget:
+    """The cap of a set's escalation; what earlier runs of it spent counts, so that a resumed one stays within it."""
+    return Budget(
+        f"escalate:{outcome_set}:{comparison.cheap}:{comparison.deep}",
+        tokens=plan.limit_tokens,
+        usd=plan.limit_usd,
+        hard=escalation.hard_cap,
+        risk=escalation.risk,
+    )
+
+
+@dg.asset(
+    group_name="live",
+    partitions_def=outcome_sets,
+    deps=["questions", "retrievals", "route_outcomes", "features"],
+    check_specs=specs("final_answers"),
+    metadata={"dagster/column_schema": column_schema("final_answers")},
+    kinds={"deltalake", "litellm"},
+)
+def final_answers(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    answering: Answering,
+    comparison: Comparison,
+    escalation: Escalation,
+) -> Iterator[Any]:
+    """Make the deep calls that the budget buys, and give each question its final answer."""
+    store = warehouse.store()
+    outcome_set = context.partition_key
+    plan, origin = make_plan(store, warehouse, outcome_set, comparison, escalation)
+    wanted = plan.selected["question_id"].to_list()
+    planned = _deep_calls(store, outcome_set, answering, comparison, wanted)
+    budget = escalation_budget(outcome_set, comparison, escalation, plan)
+    gateway = Gateway(
+        warehouse.ledger_path(),
+        max_concurrency=answering.concurrency,
+        api_base=answering.api_base,
+        budget=budget,
+    )
+    try:
+        with track(f"escalating {outcome_set}", len(planned)) as advance:
+            results = gateway.complete_many(
+                [(p.request, p.purpose) for p in planned], progress=lambda done, total, result: advance(done)
+            )
+    finally:
+        gateway.close()
+    deep = {plan.question_id: (plan, result) for plan, result in zip(planned, results, strict=True)}
+    rows = _final_rows(store, outcome_set, comparison, plan, deep)
+    sent = sum(not result.served and result.status != "left_out" for result in results)
+    yield from publish(
+        context,
+        store,
+        "final_answers",
+        with_pair(rows, outcome_set, comparison),
+        pair_slice(outcome_set, comparison),
+        inputs={"features": None, "route_outcomes": None, "retrievals": None},
+        arguments={"policy": escalation.policy, "predictions": origin, "hard_cap": escalation.hard_cap},
+        metadata={"model_calls": sent, "budget_name": budget.name, "predictions": origin},
+    )
+
+
+def _deep_calls(
+    store: Store, outcome_set: str, answering: Answering, comparison: Comparison, wanted: Sequence[str]
+) -> list[PlannedAnswer]:
+    """The deep calls of the questions wanted, in that order."""
+    ranked = store.read(
+        "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
+    ).filter(pl.col("question_id").is_in(list(wanted)) & (pl.col("rank") <= DEPTHS[comparison.deep]))
+    asked = set_questions(store, outcome_set).filter(pl.col("question_id").is_in(list(wanted)))
+    planned = plan_answers(
+        asked,
+        ranked,
+        retrieved_pages(store, outcome_set, ranked),
+        [comparison.deep],
+        generator_model(store, outcome_set, None),
+    )
+    place = {question: i for i, question in enumerate(wanted)}
+    return sorted(planned, key=lambda p: place[p.question_id])
+
+
+def _final_rows(
+    store: Store,
+    outcome_set: str,
+    comparison: Comparison,
+    plan: Plan,
+    deep: dict[str, tuple[PlannedAnswer, Any]],
+) -> pl.DataFrame:
+    cheap = {
+        row["question_id"]: row
+        for row in store.read("route_outcomes", {"outcome_set": outcome_set})
+        .filter(pl.col("route") == comparison.cheap)
+        .iter_rows(named=True)
+    }
+    rows = []
+    for item in plan.rows.iter_rows(named=True):
+        question = item["question_id"]
+        row, decision, made = (
+            cheap[question],
+            "same_context" if item["same_context"] else "not_selected",
+            None,
+        )
+        if question in deep:
+            made = outcome_row(*deep[question])
+            if made["status"] == "left_out":
+                decision, made = "left_out", None
+            elif made["status"] == "ok":
+                row, decision = made, "escalated"
+            else:
+                decision = "escalation_failed"
+        rows.append(
+            {
+                **{
+                    n: row[n]
+                    for n in (
+                        "question_id",
+                        "route",
+                        "model",
+                        "answer",
+                        "confidence",
+                        "status",
+                        "context",
+                        "quotes",
+                    )
+                },
+                "decision": decision,
+                "predicted_gain": item["predicted_gain"],
+                "predicted_cost": item["predicted_cost"],
+                "realised_cost": made["total_tokens"] if made else None,
+                "usage_source": made["usage_source"] if made else None,
+                "cost_usd": made["cost_usd"] if made else None,
+            }
+        )
+    schema = {
+        n: t
+        for n, t in TABLES["final_answers"].schema.items()
+        if n not in ("outcome_set", "cheap_route", "deep_route")
+    }
+    return pl.DataFrame(rows, schema=schema, infer_schema_length=None)

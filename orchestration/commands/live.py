@@ -1,0 +1,136 @@
+"""`apportion plan` and `apportion escalate`: the live decision, and doing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from apportion.progress import listen
+from assets.live import make_plan
+from assets.resources import Comparison, Escalation, Warehouse
+from orchestration.cli import CallError
+from orchestration.commands.catalogue import refresh_catalogue
+from orchestration.commands.work import check_set
+from orchestration.instance import open_instance
+from orchestration.output import Format, ProgressBar, say, show
+from orchestration.running import quiet, run_job
+from warehouse.store import Store
+
+
+def _check(escalation: dict[str, Any]) -> None:
+    given = [name for name in ("budget", "tokens", "usd") if escalation.get(name) is not None]
+    if len(given) != 1:
+        raise CallError("give exactly one of --budget, --tokens and --usd")
+    if escalation.get("budget") is not None and not 0 <= escalation["budget"] <= 1:
+        raise CallError(f"--budget {escalation['budget']}: a fraction lies between 0 and 1")
+
+
+def plan(
+    outcome_set: str,
+    comparison: dict[str, Any],
+    answering: dict[str, Any],
+    escalation: dict[str, Any],
+    layout: Format,
+) -> None:
+    """Print what would be escalated and what it would cost; no model is called."""
+    _check(escalation)
+    check_set(outcome_set)
+    quiet()
+    settings = {"comparison": comparison, "answering": answering}
+    with open_instance() as instance:
+        run_job(instance, "escalate", outcome_set, settings, selection=["features"])
+    try:
+        made, origin = make_plan(
+            Store(), Warehouse(), outcome_set, Comparison(**comparison), Escalation(**escalation)
+        )
+    except ValueError as error:
+        raise CallError(str(error)) from error
+    chosen = made.selected
+    columns = ["position", "question_id", "predicted_gain", "predicted_cost", "predicted_usd"]
+    asked = (
+        Store()
+        .read("questions", {"outcome_set": outcome_set})
+        .select("question_id", pl.col("text").alias("question"))
+    )
+    listed = chosen.select(columns).join(asked, on="question_id", how="left").sort("position")
+    if layout is Format.table:
+        listed = listed.with_columns(pl.col("question").str.slice(0, 70))
+    show(listed, layout, title=f"Calls to buy, set {outcome_set}")
+    limit = f"{made.limit_tokens:,} tokens" if made.limit_tokens is not None else f"${made.limit_usd:,.4f}"
+    cost = int(chosen["predicted_cost"].sum())
+    known = chosen["predicted_usd"].null_count() == 0
+    money = f"${float(chosen['predicted_usd'].sum()):,.4f}" if known else "an unknown price"
+    same = int(made.rows["same_context"].sum())
+    say(
+        f"{chosen.height} of {made.rows.height} questions under a cap of {limit}: about {cost:,} tokens, {money}; "
+        f"{same} would read what was read already. Predictions: {origin}."
+    )
+
+
+def escalate(
+    outcome_set: str,
+    comparison: dict[str, Any],
+    answering: dict[str, Any],
+    escalation: dict[str, Any],
+    layout: Format,
+) -> None:
+    """Make the calls, write the final answers and print a spending statement."""
+    _check(escalation)
+    check_set(outcome_set)
+    quiet()
+    settings = {"comparison": comparison, "answering": answering, "escalation": escalation}
+    with open_instance() as instance, listen(ProgressBar()):
+        finished = run_job(instance, "escalate", outcome_set, settings)
+    refresh_catalogue()
+    answers = Store().read(
+        "final_answers",
+        {"outcome_set": outcome_set, "cheap_route": comparison["cheap"], "deep_route": comparison["deep"]},
+    )
+    show(
+        spending_statement(answers, str(finished.metadata["final_answers"]["budget_name"])),
+        layout,
+        title="Spending",
+    )
+    counts = ", ".join(
+        f"{n} {d.replace('_', ' ')}"
+        for d, n in answers["decision"].value_counts().sort("decision").iter_rows()
+    )
+    say(f"set {outcome_set}: {finished.model_calls} model calls made; {counts}")
+    say('final answers: apportion sql "SELECT question_id, route, answer, context FROM final_answers"')
+    for question in answers.filter(pl.col("decision") == "left_out")["question_id"]:
+        say(f"left out for lack of budget: {question}")
+
+
+def spending_statement(answers: pl.DataFrame, budget: str) -> pl.DataFrame:
+    """Predicted, reserved and realised spending of an escalation, a row a model."""
+    from apportion.llm.ledger import Ledger
+    from apportion.llm.statements import statement, statement_by_model
+
+    ledger = Ledger(Warehouse().ledger_path())
+    try:
+        whole = statement(ledger, budget)
+        by_model = {row.model: row for row in statement_by_model(ledger, budget)}
+    finally:
+        ledger.close()
+    made = answers.filter(pl.col("realised_cost").is_not_null())
+    rows = []
+    for (model,), part in sorted(made.group_by("model"), key=lambda item: str(item[0])):
+        booked = by_model.get(str(model))
+        rows.append(
+            {
+                "model": model,
+                "calls": part.height,
+                "predicted_tokens": int(part["predicted_cost"].sum()),
+                "reserved_tokens": booked.reserved_tokens if booked else 0,
+                "realised_tokens": int(part["realised_cost"].sum()),
+                "newly_spent_tokens": booked.spent_tokens if booked else 0,
+                "newly_spent_usd": booked.spent_usd if booked else 0.0,
+                "cap_tokens": whole.limit_tokens,
+                "cap_usd": whole.limit_usd,
+                "hard_cap": whole.hard,
+                "left_out": whole.left_out,
+            }
+        )
+    schema = {"cap_tokens": pl.Int64, "cap_usd": pl.Float64, "newly_spent_usd": pl.Float64}
+    return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
