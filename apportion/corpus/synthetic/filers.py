@@ -211,7 +211,7 @@ def make_filer(index: int, seed: int) -> Filer:
         restates=draw.chance(0.25),
         split_rows=draw.chance(0.45),
         plural_titles=draw.chance(0.4),
-        page_characters=draw.integer(1_900, 2_900) if compact else draw.integer(4_200, 6_800),
+        page_characters=draw.integer(1_500, 2_500) if compact else draw.integer(4_500, 8_000),
         risk_count=draw.integer(9, 24),
         detail=draw.integer(0, 2),
     )

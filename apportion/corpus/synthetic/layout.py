@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 WIDTH = 108
 
@@ -74,6 +75,7 @@ def in_words(value: int, unit: str) -> str:
     return f"{sign}${millions:,.0f} million" if millions >= 100 else f"{sign}${millions:,.1f} million"
 
 
+@lru_cache(maxsize=512)
 def paragraph(text: str) -> str:
-    """Running text in lines of bounded length, as a page prints it."""
+    """Running text in lines of bounded length, as a page prints it. Cached, since filings share most of it."""
     return "\n".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))

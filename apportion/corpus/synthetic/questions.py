@@ -20,6 +20,8 @@ class Question:
     shown: tuple[str, ...]
 
 
+STRIDE = 5
+
 Template = Callable[[View], Question | None]
 """A question on a filing; none where the filing doesn't support it."""
 
@@ -27,8 +29,8 @@ Template = Callable[[View], Question | None]
 def ask(view: View, templates: Sequence[Template], number: int, count: int) -> list[Question]:
     """The next ``count`` questions of a family for filing ``number``, going round the templates in turn."""
     found: list[Question] = []
-    # Steps of an unlike size for filer and year keep neighbouring filings from asking the same things.
-    start = number * (count + 1)
+    # A step that shares no factor with the number of templates reaches all of them equally often.
+    start = number * STRIDE
     for step in range(len(templates)):
         question = templates[(start + step) % len(templates)](view)
         if question is not None:

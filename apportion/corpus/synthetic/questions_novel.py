@@ -107,8 +107,9 @@ def highest_rate(view: View) -> Question:
 def damages(view: View) -> Question:
     """What a plaintiff asks for."""
     text = (
-        f"What damages does {view.facts.plaintiff} Partners seek from {view.filer.brief}, as reported for "
-        f"FY{view.year}?"
+        f"How large are the damages that the complaint of {view.facts.plaintiff} Partners against "
+        f"{view.filer.brief} "
+        f"seeks, as reported for FY{view.year}?"
     )
     return Question(
         text,
@@ -147,12 +148,14 @@ def accrual(view: View) -> Question:
 def customer(view: View) -> Question:
     """The largest customer's share."""
     text = (
-        f"How much of consolidated revenue did the largest customer of {view.filer.brief} account for in "
-        f"FY{view.year}?"
+        f"How much did one customer of {view.filer.brief} account for in FY{view.year}, and did any other "
+        f"account for "
+        "ten percent or more?"
     )
     return Question(
         text,
-        f"One customer accounted for {view.facts.customer_share}% of consolidated revenue.",
+        f"One customer accounted for {view.facts.customer_share}% of consolidated revenue; no other "
+        f"accounted for ten percent or more.",
         ("customer",),
         (f"{view.facts.customer_share}%",),
     )
@@ -189,15 +192,13 @@ def authorization(view: View) -> Question | None:
 
 
 def employees(view: View) -> Question:
-    """How headcount moved."""
+    """Headcount, two years."""
     now, before = view.facts.employees, view.prior_facts.employees
-    moved = "increased" if now > before else "decreased" if now < before else "did not change"
     text = (
-        f"Was there any change in how many people {view.filer.brief} employed between FY{view.year - 1} and "
-        f"FY{view.year}?"
+        f"How many people did {view.filer.brief} employ at the end of FY{view.year}, compared with a year "
+        f"earlier?"
     )
-    opening = "No" if now == before else "Yes"
-    answer = f"{opening}. The number of employees {moved} from about {before:,} to about {now:,}."
+    answer = f"It employed about {now:,} people, compared with about {before:,} a year earlier."
     return Question(text, answer, ("employees",), (f"{now:,}", f"{before:,}"))
 
 
