@@ -82,6 +82,38 @@ def ingest(
         ingesting.ingest_source(path, kind, batch=batch or kind, outcome_set=outcome_set or batch or kind)
 
 
+@app.command(name="import")
+def import_outcomes(
+    path: Annotated[Path, typer.Argument(help="The log: a file or a folder.", show_default=False)],
+    kind: Annotated[
+        str, typer.Option("--as", help="What it is: financebench-results, routerarena, outcomes or litellm.")
+    ] = "outcomes",
+    outcome_set: Annotated[str | None, typer.Option("--set", help="Name of the outcome set.")] = None,
+    pdfs: Annotated[
+        Path | None, typer.Option(help="Folder of the filings' PDFs, to count their tokens.")
+    ] = None,
+    context_passages: Annotated[
+        str, typer.Option(help="What a vector store is assumed to put into the context: passages x tokens.")
+    ] = "4x256",
+    maps: Annotated[
+        list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where the log names a column otherwise.")
+    ] = None,
+    scores: Annotated[Path | None, typer.Option(help="Scores of LiteLLM's calls, by their id.")] = None,
+) -> None:
+    """Take in logged outcomes from elsewhere as an outcome set; no model is called."""
+    from orchestration.commands import importing
+
+    importing.import_log(
+        path,
+        kind,
+        outcome_set=outcome_set,
+        pdfs=pdfs,
+        context_passages=context_passages,
+        maps=maps or [],
+        scores=scores,
+    )
+
+
 @app.command()
 def run(
     outcome_set: SetName = "sample",

@@ -7,6 +7,7 @@ import dagster as dg
 from assets.asking import questions, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
+from assets.importing import OutcomeLog, imported_log
 from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
 from assets.published import published
@@ -17,6 +18,7 @@ defs = dg.Definitions(
     assets=[
         corpus,
         questions,
+        imported_log,
         retrievals,
         route_outcomes,
         judgements,
@@ -29,7 +31,7 @@ defs = dg.Definitions(
         final_answers,
         *published,
     ],
-    resources=defaults(),
+    resources={**defaults(), "outcome_log": OutcomeLog()},
     jobs=jobs,
     executor=dg.in_process_executor,
 )

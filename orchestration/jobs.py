@@ -27,6 +27,11 @@ ingest_filings = dg.define_asset_job(
 ingest_questions = dg.define_asset_job(
     "ingest_questions", dg.AssetSelection.assets("questions"), description="The questions of a set."
 )
+import_log = dg.define_asset_job(
+    "import_log",
+    dg.AssetSelection.assets("imported_log"),
+    description="A log of outcomes from elsewhere, as a set. No model is called.",
+)
 answer = dg.define_asset_job(
     "answer",
     dg.AssetSelection.assets(*RETRIEVAL, *ANSWERS),
@@ -57,4 +62,4 @@ escalate = dg.define_asset_job(
     description="Make the deeper calls that a budget buys. Calls models.",
 )
 
-jobs = [ingest_filings, ingest_questions, answer, evaluate, publish, run, fit_models, escalate]
+jobs = [ingest_filings, ingest_questions, import_log, answer, evaluate, publish, run, fit_models, escalate]

@@ -36,6 +36,7 @@ POLICIES = (
     "refusal",
 )
 DECISIONS_MADE = ("not_selected", "same_context", "escalated", "escalation_failed", "left_out")
+JUDGED_BY = ("human", "llm", "rubric", "logged")
 STAGES = ("front_door", "after_cheap")
 SPLITS = ("held_out", "in_sample")
 
@@ -141,6 +142,9 @@ ASKING = (
             text("family", "kind of question, as its source names it", nullable=True),
             text("company", "company the question names, as its source gives it", nullable=True),
             text("filing_id", "the filing named with the question", nullable=True),
+            text(
+                "question_group", "where no filing is known, what stays together when held out", nullable=True
+            ),
             text("reference_answer", "the gold answer", nullable=True),
             pages("evidence", "the pages that hold the answer"),
             Column(
@@ -292,7 +296,8 @@ OUTCOMES = (
             flag(
                 "numeric_agreement", "the numbers agree; null where ambiguous or not numeric", nullable=True
             ),
-            text("judged_by", "kind of judge", values=("human", "llm", "rubric")),
+            real("logged_score", "the score as an imported log gives it; quality is within 0 to 1", nullable=True),
+            text("judged_by", "kind of judge; `logged`: scores of an imported log", values=JUDGED_BY),
         ),
         key=("outcome_set", "question_id", "route", "judge"),
         slices=("outcome_set", "judge"),

@@ -66,12 +66,19 @@ class Pairs:
 
 
 def question_groups(questions: pl.DataFrame) -> pl.DataFrame:
-    """question_id, family and group of each question: its filing, else the first it cites, else itself."""
+    """question_id, family and group of each question: its filing, else the first it cites, else the group
+    its source gives it, else itself."""
     cited = pl.col("evidence").list.first().struct.field("filing_id")
     return questions.select(
         "question_id",
         "family",
-        pl.coalesce(pl.col("filing_id"), cited, pl.lit("question:") + pl.col("question_id")).alias("group"),
+        pl.coalesce(
+            pl.col("filing_id"),
+            cited,
+            pl.lit("group:")
+            + (pl.col("question_group") if "question_group" in questions.columns else pl.lit(None)),
+            pl.lit("question:") + pl.col("question_id"),
+        ).alias("group"),
     )
 
 
