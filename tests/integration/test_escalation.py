@@ -131,10 +131,13 @@ def test_no_surprise_bills(apportion: CommandLine, tmp_path: Path) -> None:
         assert int(attempts[0]["n"]) == len(server.log())
         agreed = apportion(*ask, "--yes", env=env)
         assert agreed.status == 0, agreed.err
-        assert len(server.log()) == 8
         assert rows(apportion, "SELECT count(*) AS n FROM route_outcomes WHERE cost_usd IS NULL") == [
             {"n": "8"}
         ]
+        made = rows(
+            apportion, "SELECT sum(attempts) AS n, count(*) AS calls FROM calls WHERE purpose = 'answer'"
+        )
+        assert made == [{"n": str(len(server.log())), "calls": "8"}]
         for path in apportion.warehouse.rglob("*"):
             if path.is_file():
                 assert key.encode() not in path.read_bytes(), path
