@@ -163,3 +163,43 @@ def _cheap_answer(outcome: Mapping[str, Any], context: Sequence[ContextPage]) ->
         "cheap_numbers": len(given),
         "cheap_numbers_found": sum(number in there for number in given) / len(given) if given else None,
     }
+
+
+def question_features(questions: pl.DataFrame) -> pl.DataFrame:
+    """What is known of each question before anything was retrieved or answered.
+
+    Args:
+        questions: question_id, text and family; nothing else is read.
+
+    Returns:
+        Columns ``question_id``, ``family`` and one a feature, in the order of the questions.
+    """
+    rows = [
+        {"question_id": question_id, "family": family, **_question(text)}
+        for question_id, text, family in questions.select("question_id", "text", "family").iter_rows()
+    ]
+    return pl.DataFrame(rows, schema_overrides={"family": pl.String}, infer_schema_length=None)
+
+
+def answer_features(questions: pl.DataFrame, cheap_outcomes: pl.DataFrame) -> pl.DataFrame:
+    """What is known of each question once its cheap answer is there, where no retrieval was logged.
+
+    Args:
+        questions: as for `question_features`.
+        cheap_outcomes: rows of `route_outcomes` of the cheap route; questions without one are left out.
+
+    Returns:
+        The question's features, and those of the cheap answer that need no context.
+    """
+    rows = []
+    for outcome in cheap_outcomes.iter_rows(named=True):
+        found = _cheap_answer(outcome, ())
+        del found["cheap_numbers_found"]
+        answer = outcome["answer"] or ""
+        rows.append(
+            {"question_id": outcome["question_id"], **found, "cheap_answer_words": len(WORD.findall(answer))}
+        )
+    if not rows:
+        raise ValueError("the cheap route has no outcome: there is no answer to take features from")
+    answers = pl.DataFrame(rows, infer_schema_length=None)
+    return question_features(questions).join(answers, on="question_id", maintain_order="left")
