@@ -9,7 +9,10 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Industry:
-    """One industry. Ranges are shares of revenue unless they are days; ``goods`` says that it holds inventory."""
+    """One industry. Ranges are shares of revenue unless they are days; ``goods`` says that it holds inventory.
+
+    ``falls`` are what lowers margins, then what lowers revenue; either of ``rises`` may raise both.
+    """
 
     name: str
     name_words: tuple[str, ...]
@@ -100,7 +103,7 @@ INDUSTRIES: tuple[Industry, ...] = (
         "foundries and assembly houses", True,
         (0.45, 0.56), (0.12, 0.16), (0.14, 0.19), (0.03, 0.06), 0.20, 60, 140, 42, 0.06, 0.3, (9, 12),
         ("capacity added by foundries", "a richer mix of inspection systems"),
-        ("a pause in spending on memory devices", "charges for excess parts"), "clean rooms and test floors",
+        ("charges for excess parts", "a pause in spending on memory devices"), "clean rooms and test floors",
     ),
     Industry(
         "packaging", ("Packaging", "Containers"),
@@ -118,7 +121,7 @@ INDUSTRIES: tuple[Industry, ...] = (
         "retailers, manufacturers and distributors", False,
         (0.20, 0.27), (0.0, 0.0), (0.09, 0.13), (0.08, 0.11), 0.55, 38, 0, 22, 0.0, 0.6, (12,),
         ("higher contract rates", "more shipments a day in less-than-truckload"),
-        ("lower spot rates", "higher wages and maintenance costs"), "terminals and yards", "terminals",
+        ("higher wages and maintenance costs", "lower spot rates"), "terminals and yards", "terminals",
     ),
     Industry(
         "water supply", ("Water", "Utilities"),
@@ -127,7 +130,7 @@ INDUSTRIES: tuple[Industry, ...] = (
         "households, businesses and towns", False,
         (0.46, 0.54), (0.0, 0.0), (0.12, 0.16), (0.24, 0.32), 2.40, 40, 0, 45, 0.01, 1.0, (12,),
         ("rate increases allowed by state commissions", "customers added by acquisition"),
-        ("lower consumption in a wet summer", "higher power and chemical costs"), "treatment works and wells",
+        ("higher power and chemical costs", "lower consumption in a wet summer"), "treatment works and wells",
     ),
     Industry(
         "restaurants", ("Restaurants", "Hospitality"),
@@ -146,6 +149,6 @@ INDUSTRIES: tuple[Industry, ...] = (
         "specialty pharmacies and pharmaceutical partners", True,
         (0.60, 0.72), (0.38, 0.58), (0.25, 0.36), (0.03, 0.05), 0.18, 58, 150, 45, 0.10, 0.0, (12, 6),
         ("wider use of the lead enzyme therapy", "a milestone earned from a partner"),
-        ("the end of a collaboration", "write-offs of expired batches"), "laboratories and a filling plant",
+        ("write-offs of expired batches", "the end of a collaboration"), "laboratories and a filling plant",
     ),
 )  # fmt: skip

@@ -66,7 +66,7 @@ def business(view: View) -> Section:
                 segment.name,
                 f"{segment.name} contributed about {share} of revenue in fiscal {view.year}. The segment "
                 f"sells to {industry.customers} through its own sales force and, in smaller markets, "
-                f"through agents. Demand depends on {industry.rises[0]} and on the investment plans of "
+                f"through agents. Demand depends on {industry.rises[0]} and on the spending plans of "
                 "customers. We compete on quality, delivery and price; no competitor leads in all markets.",
                 "Orders are usually delivered within a few weeks, so that the backlog at any one time says "
                 "little about the year ahead. The segment buys from many suppliers, and no purchase "

@@ -93,8 +93,8 @@ def draw_facts(filer: Filer, year: Year, before: Year) -> Facts:
         planned_capex=rounded(year["capex"] * draw.between(0.85, 1.3)),
         event=draw.pick(("sale", "purchase", "notes")),
         event_amount=max(5, rounded(revenue * draw.between(0.01, 0.05))),
-        revenue_driver=draw.pick(filer.industry.rises if up else filer.industry.falls),
-        margin_driver=draw.pick(filer.industry.falls if down else filer.industry.rises),
+        revenue_driver=draw.pick(filer.industry.rises) if up else filer.industry.falls[1],
+        margin_driver=filer.industry.falls[0] if down else draw.pick(filer.industry.rises),
     )
 
 
