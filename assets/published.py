@@ -27,18 +27,22 @@ from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, read_sweep, training_of, with_pair
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reporting import frontier_plot
 from assets.resources import Comparison, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
 Computation = Callable[[Store, str, Comparison], pl.DataFrame]
+Picture = Callable[[pl.DataFrame], dict[str, Any]]
 
 SWEEP_INPUTS = ("selections", "predictions", "features", "route_outcomes", "route_quality")
 PAIR_INPUTS = ("route_outcomes", "route_quality")
 
 
-def published_table(table: str, inputs: tuple[str, ...], compute: Computation) -> dg.AssetsDefinition:
-    """The asset of one published table of a pair of routes."""
+def published_table(
+    table: str, inputs: tuple[str, ...], compute: Computation, picture: Picture | None = None
+) -> dg.AssetsDefinition:
+    """The asset of one published table of a pair of routes, and what Dagster shows with it."""
 
     @dg.asset(
         name=table,
@@ -55,14 +59,16 @@ def published_table(table: str, inputs: tuple[str, ...], compute: Computation) -
     ) -> Iterator[Any]:
         store = warehouse.store()
         outcome_set = context.partition_key
+        rows = compute(store, outcome_set, comparison)
         yield from publish(
             context,
             store,
             table,
-            with_pair(compute(store, outcome_set, comparison), outcome_set, comparison),
+            with_pair(rows, outcome_set, comparison),
             pair_slice(outcome_set, comparison),
             inputs=dict.fromkeys(("questions", *inputs)),
             arguments={"budgets": list(comparison.budgets), "judge": comparison.judge},
+            metadata=picture(rows) if picture else None,
         )
 
     return asset
@@ -137,7 +143,7 @@ published = [
     published_table("policy_summary", SWEEP_INPUTS, _of_sweep(policy_summary)),
     published_table("policy_comparison", SWEEP_INPUTS, _of_sweep(policy_comparison)),
     published_table("selection_overlap", SWEEP_INPUTS, _of_sweep(selection_overlap)),
-    published_table("frontier", SWEEP_INPUTS, _frontier),
+    published_table("frontier", SWEEP_INPUTS, _frontier, picture=frontier_plot),
     published_table("prediction_quality", ("predictions", "features", *PAIR_INPUTS), _prediction_quality),
     published_table("family_summary", PAIR_INPUTS, _of_pairs(family_summary)),
     published_table("cost_summary", PAIR_INPUTS, _of_pairs(cost_summary)),

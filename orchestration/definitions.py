@@ -11,6 +11,7 @@ from assets.importing import OutcomeLog, imported_log
 from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
 from assets.published import published
+from assets.reporting import report
 from assets.resources import defaults
 from orchestration.jobs import jobs
 
@@ -30,6 +31,7 @@ defs = dg.Definitions(
         decision_models,
         final_answers,
         *published,
+        report,
     ],
     resources={**defaults(), "outcome_log": OutcomeLog()},
     jobs=jobs,

@@ -56,10 +56,22 @@ fit_models = dg.define_asset_job(
     dg.AssetSelection.assets("benefit_model", "cost_model"),
     description="What the live decision uses, from the judged sets.",
 )
+report = dg.define_asset_job("report", dg.AssetSelection.assets("report"), description="The HTML report.")
 escalate = dg.define_asset_job(
     "escalate",
     dg.AssetSelection.assets("features", "final_answers"),
     description="Make the deeper calls that a budget buys. Calls models.",
 )
 
-jobs = [ingest_filings, ingest_questions, import_log, answer, evaluate, publish, run, fit_models, escalate]
+jobs = [
+    ingest_filings,
+    ingest_questions,
+    import_log,
+    answer,
+    evaluate,
+    publish,
+    run,
+    fit_models,
+    report,
+    escalate,
+]

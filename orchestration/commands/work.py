@@ -17,6 +17,7 @@ from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import Finished, quiet, run_job
 from warehouse.contracts import POLICIES
+from warehouse.paths import local_root
 from warehouse.store import Store
 
 SUMMARY_COLUMNS = (
@@ -125,6 +126,13 @@ def _work(job: str, outcome_set: str, settings: Mapping[str, Mapping[str, Any]])
     quiet()
     with open_instance() as instance, listen(ProgressBar()):
         finished = run_job(instance, job, outcome_set, settings)
+        if job in ("run", "evaluate"):
+            # What the live decision will use, should it learn from this set alone.
+            learning = {
+                "comparison": settings.get("comparison", {}),
+                "escalation": {"learn_from": [outcome_set]},
+            }
+            run_job(instance, "fit_models", None, learning)
     for line in finished.problems:
         say(line)
     refresh_catalogue()
@@ -191,10 +199,17 @@ def print_tables(outcome_set: str, pair: Mapping[str, Any], layout: Format) -> N
 
 
 def report(*, open_it: bool) -> None:
-    """Write the report and say where it is."""
-    from orchestration.commands.reporting import write_report
+    """Write the report and say where it is.
 
-    path = write_report()
+    Raises:
+        CallError: nothing is evaluated yet.
+    """
+    from assets.reporting import write_report
+
+    try:
+        path = write_report(Store(), local_root())
+    except ValueError as error:
+        raise CallError(str(error)) from error
     print(path)
     if open_it:
         import webbrowser

@@ -1,0 +1,89 @@
+"""The HTML report as an asset: every evaluated set's tables and plots in one offline page."""
+
+import base64
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.report.page import Section, render
+from apportion.report.plots import quality_against_tokens, to_png
+from apportion.report.sections import escalation_section
+from assets.resources import Warehouse
+from warehouse.store import Store
+
+TABLES_SHOWN = (
+    "route_summary",
+    "policy_summary",
+    "policy_comparison",
+    "selection_overlap",
+    "frontier",
+    "prediction_quality",
+    "family_summary",
+    "cost_summary",
+    "cost_quartiles",
+    "question_audit",
+)
+
+
+def sections(store: Store) -> list[Section]:
+    """A section for each set and pair of routes that is evaluated."""
+    pairs = (
+        store.read("policy_summary")
+        .select("outcome_set", "cheap_route", "deep_route")
+        .unique(maintain_order=True)
+    )
+    made = []
+    for outcome_set, cheap, deep in pairs.iter_rows():
+        where = {"outcome_set": outcome_set, "cheap_route": cheap, "deep_route": deep}
+        tables = {
+            name: store.read(name, {"outcome_set": outcome_set} if name == "route_summary" else where)
+            for name in TABLES_SHOWN
+        }
+        made.append(escalation_section(outcome_set, cheap, deep, tables))
+    return made
+
+
+def write_report(store: Store, folder: Path) -> Path:
+    """Write the report into a folder and return its path; nobody ever reads half of it.
+
+    Raises:
+        ValueError: nothing is evaluated yet.
+    """
+    found = sections(store)
+    if not found:
+        raise ValueError("nothing is evaluated yet; `apportion run` or `apportion demo` comes first")
+    page = render(
+        found, "Published tables and plots of every evaluated set, with filing-clustered intervals."
+    )
+    target = folder / "report.html"
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=folder, prefix=".report-", suffix=".html", delete=False
+    ) as handle:
+        handle.write(page)
+    Path(handle.name).chmod(0o644)
+    os.replace(handle.name, target)  # noqa: PTH105 - replaces in one step
+    return target
+
+
+@dg.asset(
+    group_name="published",
+    deps=[dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping()) for name in TABLES_SHOWN],
+    kinds={"html"},
+)
+def report(warehouse: Warehouse) -> Iterator[Any]:
+    """One HTML file over every evaluated set."""
+    path = write_report(warehouse.store(), warehouse.local_folder())
+    yield dg.MaterializeResult(
+        metadata={"path": dg.MetadataValue.path(str(path)), "bytes": path.stat().st_size}
+    )
+
+
+def frontier_plot(rows: pl.DataFrame) -> dict[str, Any]:
+    """The frontier as a picture that Dagster shows with the asset."""
+    picture = base64.b64encode(to_png(quality_against_tokens(rows), dpi=80)).decode()
+    return {"plot": dg.MetadataValue.md(f"![quality against tokens](data:image/png;base64,{picture})")}
