@@ -255,6 +255,26 @@ def escalate(
 
 
 @app.command()
+def routing(
+    outcome_set: SetName = "sample",
+    routes: Annotated[
+        str | None, typer.Option(help="Routes, the cheap one first, joined by commas; all by default.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option(help="Quality per 1,000 tokens; several joined by commas.")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="Whose grades, where there are several.")] = None,
+    risk: Annotated[float, typer.Option(help="Risk of certifying a router that gains nothing.")] = 0.05,
+    plots: Annotated[Path | None, typer.Option(help="Folder to draw the frontiers and the gap into.")] = None,
+    layout: Layout = Format.table,
+) -> None:
+    """Say whether routing among the routes pays: gap, frontiers, routers; no model is called."""
+    from orchestration.commands import routing as command
+
+    command.route_set(outcome_set, routes, price, judge, risk, plots, layout)
+
+
+@app.command()
 def sql(
     statement: Annotated[str, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
     layout: Layout = Format.table,

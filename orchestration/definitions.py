@@ -8,11 +8,13 @@ from assets.asking import questions, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
 from assets.importing import OutcomeLog, imported_log
+from assets.laboratory import Laboratory, laboratory
 from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
 from assets.published import published
 from assets.reporting import report
 from assets.resources import defaults
+from assets.routing import Routing, routing
 from orchestration.jobs import jobs
 
 defs = dg.Definitions(
@@ -30,10 +32,12 @@ defs = dg.Definitions(
         allocation,
         decision_models,
         final_answers,
+        routing,
+        laboratory,
         *published,
         report,
     ],
-    resources={**defaults(), "outcome_log": OutcomeLog()},
+    resources={**defaults(), "outcome_log": OutcomeLog(), "routing_setting": Routing(), "laboratory_size": Laboratory()},
     jobs=jobs,
     executor=dg.in_process_executor,
 )

@@ -7,6 +7,14 @@ import dagster as dg
 CORPUS = ("filings", "pages")
 RETRIEVAL = ("retrievals",)
 ANSWERS = ("route_outcomes", "judgements", "route_quality", "calls")
+ROUTING = (
+    "routing_gap",
+    "routing_reversals",
+    "routing_frontier",
+    "routing_area",
+    "router_summary",
+    "router_calibration",
+)
 DECISIONS = ("features", "predictions", "orders", "selections")
 PUBLISHED = (
     "route_summary",
@@ -56,6 +64,16 @@ fit_models = dg.define_asset_job(
     dg.AssetSelection.assets("benefit_model", "cost_model"),
     description="What the live decision uses, from the judged sets.",
 )
+routing = dg.define_asset_job(
+    "routing",
+    dg.AssetSelection.assets(*ROUTING),
+    description="Whether routing among K arms could pay, and how much a router collects. No model is called.",
+)
+laboratory = dg.define_asset_job(
+    "laboratory",
+    dg.AssetSelection.assets("laboratory_queries", "laboratory_summary"),
+    description="The synthetic corpus on which arms change places by construction.",
+)
 report = dg.define_asset_job("report", dg.AssetSelection.assets("report"), description="The HTML report.")
 escalate = dg.define_asset_job(
     "escalate",
@@ -72,6 +90,8 @@ jobs = [
     publish,
     run,
     fit_models,
+    routing,
+    laboratory,
     report,
     escalate,
 ]
