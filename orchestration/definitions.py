@@ -37,7 +37,12 @@ defs = dg.Definitions(
         *published,
         report,
     ],
-    resources={**defaults(), "outcome_log": OutcomeLog(), "routing_setting": Routing(), "laboratory_size": Laboratory()},
+    resources={
+        **defaults(),
+        "outcome_log": OutcomeLog(),
+        "routing_setting": Routing(),
+        "laboratory_size": Laboratory(),
+    },
     jobs=jobs,
     executor=dg.in_process_executor,
 )
