@@ -25,7 +25,7 @@ YEAR = re.compile(r"\b(?:FY\s?'?)?(?:(?:19|20)\d{2}|FY\s?'?\d{2})\b", re.IGNOREC
 YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
 )
-FORMULA = re.compile(r"\b(?:is|are) (?:defined|calculated|computed) as\b|=|\bdivided by\b", re.IGNORECASE)
+FORMULA = re.compile(r"\b(?:defined|calculated|computed) as\b|=|\bdivided by\b", re.IGNORECASE)
 HEDGE = re.compile(
     r"\b(?:may|might|could|possibly|perhaps|approximately|about|unclear|uncertain|likely|appears?|seems?|"
     r"not (?:clear|explicit|specified)|cannot be determined|insufficient)\b",

@@ -1,0 +1,48 @@
+"""Everything Dagster sees: assets, their groups and lineage, and jobs that can be resolved."""
+
+from __future__ import annotations
+
+import dagster as dg
+import pytest
+
+from orchestration.definitions import defs
+from orchestration.jobs import jobs
+from warehouse.contracts import TABLES
+
+NOT_TABLES = {"benefit_model", "cost_model", "report", "mechanism_laboratory", "imported_log"}
+FREE_OF_MODELS = ("features", "predictions", "orders", "selections", "policy_summary")
+
+
+def nodes() -> dict[str, dg.AssetKey]:
+    graph = defs.resolve_asset_graph()
+    return {key.to_user_string(): key for key in graph.get_all_asset_keys()}
+
+
+def test_an_asset_is_the_name_of_its_table() -> None:
+    unknown = set(nodes()) - set(TABLES) - NOT_TABLES
+    assert unknown == set()
+
+
+def test_data_flows_one_way() -> None:
+    graph = defs.resolve_asset_graph()
+    for name in FREE_OF_MODELS:
+        upstream = {key.to_user_string() for key in graph.upstream_key_iterator(nodes()[name])}
+        assert name not in upstream
+        assert "policy_summary" not in upstream
+    published = {key.to_user_string() for key in graph.upstream_key_iterator(nodes()["policy_summary"])}
+    assert {"selections", "predictions", "features", "route_quality", "questions"} <= published
+    live = {key.to_user_string() for key in graph.upstream_key_iterator(nodes()["final_answers"])}
+    assert "judgements" not in live
+
+
+def test_every_table_s_asset_shows_its_columns_and_checks() -> None:
+    graph = defs.resolve_asset_graph()
+    for name, key in nodes().items():
+        if name in TABLES:
+            assert "dagster/column_schema" in graph.get(key).metadata, name
+            assert graph.get(key).check_keys, name
+
+
+@pytest.mark.parametrize("job", [job.name for job in jobs])
+def test_jobs_resolve(job: str) -> None:
+    assert defs.resolve_job_def(job).name == job
