@@ -71,6 +71,7 @@ def _frontiers(axes: Any, tables: Mapping[str, pl.DataFrame], stage: str) -> Non
         if name == "fixed":
             for cost, quality, route in part.select("cost", "quality", "route").iter_rows():
                 axes.annotate(route, (cost, quality), textcoords="offset points", xytext=(5, -12), fontsize=8)
+    axes.margins(x=0.12, y=0.08)
     axes.set_xlabel("tokens a question" + (", on top of the cheap answer" if stage == "after_cheap" else ""))
     axes.set_ylabel("mean quality")
     axes.set_title(STAGES[stage], fontsize=10)

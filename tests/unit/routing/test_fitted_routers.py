@@ -119,6 +119,15 @@ def test_a_router_of_one_known_cost_predicts_it_exactly() -> None:
         held_out(arms, features.head(10), "ridge", SEEDS)
 
 
+@pytest.mark.parametrize("kind", ROUTERS)
+def test_a_feature_that_is_always_unknown_changes_nothing(kind: str) -> None:
+    arms, features = learnable(60)
+    with_it = features.with_columns(pl.lit(None, dtype=pl.Float64).alias("confidence"))
+    one, other = (held_out(arms, known, kind, (3,)) for known in (features, with_it))
+    assert (one.quality == other.quality).all()
+    assert (one.cost == other.cost).all()
+
+
 def test_calibration_error_of_known_bins() -> None:
     told = np.array([0.05, 0.05, 0.95, 0.95])
     assert calibration_error(told, np.array([0.0, 0.1, 1.0, 0.9])) == pytest.approx(0.0)
