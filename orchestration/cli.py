@@ -56,10 +56,8 @@ class Settings:
 @app.command()
 def demo(layout: Layout = Format.table) -> None:
     """Run the whole pipeline on the built-in sample, then print its tables and where the report is."""
-    from orchestration.commands import ingest as ingesting
     from orchestration.commands import work
 
-    ingesting.ingest_source(None, "sample", batch="sample", outcome_set="sample")
     work.run_set("sample", {}, layout)
     work.report(open_it=False)
 

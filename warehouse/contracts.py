@@ -296,7 +296,11 @@ OUTCOMES = (
             flag(
                 "numeric_agreement", "the numbers agree; null where ambiguous or not numeric", nullable=True
             ),
-            real("logged_score", "the score as an imported log gives it; quality is within 0 to 1", nullable=True),
+            real(
+                "logged_score",
+                "the score as an imported log gives it; quality is within 0 to 1",
+                nullable=True,
+            ),
             text("judged_by", "kind of judge; `logged`: scores of an imported log", values=JUDGED_BY),
         ),
         key=("outcome_set", "question_id", "route", "judge"),
@@ -330,6 +334,14 @@ FEATURES: tuple[Column, ...] = (
     share("cheap_numbers_found", "share of them that stand in its context", nullable=True),
     whole("cheap_prompt_tokens", "cl100k_base tokens of the cheap route's exact prompt"),
     whole("deep_prompt_tokens", "cl100k_base tokens of the deep route's exact prompt"),
+    whole("cheap_prompt_letters", "letters in the cheap route's exact prompt", nullable=True),
+    whole("cheap_prompt_digits", "digits in the cheap route's exact prompt", nullable=True),
+    whole("cheap_prompt_signs", "signs in the cheap route's exact prompt", nullable=True),
+    whole("cheap_prompt_words", "words in the cheap route's exact prompt", nullable=True),
+    whole("deep_prompt_letters", "letters in the deep route's exact prompt", nullable=True),
+    whole("deep_prompt_digits", "digits in the deep route's exact prompt", nullable=True),
+    whole("deep_prompt_signs", "signs in the deep route's exact prompt", nullable=True),
+    whole("deep_prompt_words", "words in the deep route's exact prompt", nullable=True),
     whole("deep_pages", "pages in the deep route's context"),
     whole("deep_new_pages", "pages of it that the cheap route did not read"),
 )

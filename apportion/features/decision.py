@@ -21,6 +21,8 @@ from apportion.tokens import count_tokens, count_tokens_batch
 
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d[\d,.]*\d|\d", re.IGNORECASE)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+LETTERS = re.compile(r"[^\W\d_]")
+DIGITS = re.compile(r"\d")
 YEAR = re.compile(r"\b(?:FY\s?'?)?(?:(?:19|20)\d{2}|FY\s?'?\d{2})\b", re.IGNORECASE)
 YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
@@ -99,7 +101,23 @@ def decision_features(
     for row, cheap_tokens, deep_tokens in zip(rows, counts[::2], counts[1::2], strict=True):
         row["cheap_prompt_tokens"] = cheap_tokens
         row["deep_prompt_tokens"] = deep_tokens
+    for row, cheap_prompt, deep_prompt in zip(rows, prompts[::2], prompts[1::2], strict=True):
+        row |= prompt_parts("cheap", cheap_prompt) | prompt_parts("deep", deep_prompt)
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def prompt_parts(side: str, prompt: str) -> dict[str, int]:
+    """What a prompt is made of, whatever tokenizer will count it."""
+    letters = len(LETTERS.findall(prompt))
+    digits = len(DIGITS.findall(prompt))
+    words = len(prompt.split())
+    signs = sum(map(len, prompt.split())) - letters - digits
+    return {
+        f"{side}_prompt_letters": letters,
+        f"{side}_prompt_digits": digits,
+        f"{side}_prompt_signs": signs,
+        f"{side}_prompt_words": words,
+    }
 
 
 def _prompt(question: str, context: Sequence[ContextPage]) -> str:

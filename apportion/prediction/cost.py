@@ -2,7 +2,7 @@
 
 `RidgeCost` is the paper's (token-budgeted escalation, section II-B): a standardised ridge, α = 5, at least one token.
 `ExactPromptCost` counts the candidate prompt instead of predicting it. Counts are in cl100k_base; a model that
-counts otherwise is calibrated on calls already paid for: its own count of the cheap prompt, by ours.
+counts otherwise is calibrated on calls already paid for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from apportion.prediction.design import Design, Floats, standardised_ridge
+from apportion.prediction.design import PROMPT_PARTS, Design, Floats, standardised_ridge
 
 RIDGE_ALPHA = 5.0
 LEAST_TOKENS = 1.0
@@ -56,11 +56,12 @@ class RidgeCost:
 
 
 class ExactPromptCost:
-    """The prompt counted, its rate in the model's own tokens learnt, and only the output predicted.
+    """The prompt counted, its price in the model's own tokens learnt, and only the output predicted.
 
-    The input is a linear function of our count of the deep prompt, of that count times the rate at which this
-    question's cheap prompt was billed, and of a constant. Coefficients are least squares on the training rows,
-    after scaling so that the fit is well conditioned; with the model counting as we do the fit is exact.
+    A tokenizer's count is close to additive over what a prompt is made of, so the billed input is a linear function of
+    our own count of the prompt and of its letters, digits, signs and words. It is fitted by least squares on the deep
+    calls of the training rows and on the cheap calls that were paid for before. With a model that counts as we do the
+    fit is exact: our own count alone explains it.
     """
 
     name = "exact_prompt"
@@ -69,15 +70,14 @@ class ExactPromptCost:
         self._output: Any = standardised_ridge(RIDGE_ALPHA)
         self._design: Design | None = None
         self._coefficients: Floats | None = None
-        self._rate = 1.0
         self._most_output = 0.0
 
     def fit(self, features: pl.DataFrame, input_tokens: Floats, output_tokens: Floats) -> ExactPromptCost:
-        """Fit the rate on the input and the ridge on the output."""
-        rates = _rates(features)
-        self._rate = float(np.nanmedian(rates)) if np.isfinite(rates).any() else 1.0
-        terms = self._terms(features)
-        self._coefficients = np.asarray(np.linalg.lstsq(terms, input_tokens, rcond=1e-9)[0], dtype=np.float64)
+        """Fit the prompt's price on the input and the ridge on the output."""
+        billed = features["cheap_input_tokens"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        paid = np.isfinite(billed) & (billed > 0)
+        terms = np.vstack([prompt_terms(features, "deep"), prompt_terms(features, "cheap")[paid]])
+        self._coefficients = _least_squares(terms, np.concatenate([input_tokens, billed[paid]]))
         self._design = Design.of(features)
         self._output.fit(self._design.matrix(features), output_tokens)
         self._most_output = float(output_tokens.max(initial=0.0))
@@ -87,25 +87,23 @@ class ExactPromptCost:
         """Predicted tokens, at least one."""
         if self._design is None or self._coefficients is None:
             raise ValueError("the cost model predicts only after fit")
-        prompt = self._terms(features) @ self._coefficients
+        prompt = prompt_terms(features, "deep") @ self._coefficients
         output = np.clip(self._output.predict(self._design.matrix(features)), 0.0, self._most_output)
         return np.asarray(np.maximum(prompt + output, LEAST_TOKENS), dtype=np.float64)
 
-    def _terms(self, features: pl.DataFrame) -> Floats:
-        prompt = features["deep_prompt_tokens"].cast(pl.Float64).to_numpy()
-        rates = np.nan_to_num(_rates(features), nan=self._rate)
-        return np.column_stack([np.ones_like(prompt), prompt, prompt * (rates - self._rate)])
+
+def prompt_terms(features: pl.DataFrame, side: str) -> Floats:
+    """What the exact prompt of one side is made of, shape (n, 6); unknown counts as nothing."""
+    names = [f"{side}_prompt_{part}" for part in ("tokens", *PROMPT_PARTS)]
+    columns = [features[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in names]
+    return np.column_stack([np.ones(features.height), *columns])
 
 
-def _rates(features: pl.DataFrame) -> Floats:
-    """Billed tokens of the cheap prompt by ours; NaN where it wasn't billed."""
-    rates = features.select(
-        pl.when((pl.col("cheap_input_tokens") > 0) & (pl.col("cheap_prompt_tokens") > 0))
-        .then(pl.col("cheap_input_tokens") / pl.col("cheap_prompt_tokens"))
-        .cast(pl.Float64)
-        .fill_null(np.nan)
-    )
-    return rates.to_series().to_numpy()
+def _least_squares(terms: Floats, actual: Floats) -> Floats:
+    """Coefficients of a least-squares fit on scaled columns, so that counts of any size are well conditioned."""
+    scale = np.maximum(np.abs(terms).max(axis=0, initial=0.0), 1.0)
+    found = np.linalg.lstsq(terms / scale, actual, rcond=1e-9)[0]
+    return np.asarray(found / scale, dtype=np.float64)
 
 
 COST_MODELS: tuple[type[RidgeCost] | type[ExactPromptCost], ...] = (RidgeCost, ExactPromptCost)

@@ -12,7 +12,13 @@ import polars as pl
 
 Floats = npt.NDArray[np.float64]
 
-NOT_FEATURES = frozenset({"outcome_set", "cheap_route", "deep_route", "question_id"})
+PROMPT_PARTS = ("letters", "digits", "signs", "words")
+"""What a prompt is made of; the exact cost model alone reads these."""
+
+NOT_FEATURES = frozenset(
+    {"outcome_set", "cheap_route", "deep_route", "question_id"}
+    | {f"{side}_prompt_{part}" for side in ("cheap", "deep") for part in PROMPT_PARTS}
+)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,8 @@ STYLES: Mapping[str, tuple[str, str, str]] = {
     "oracle": ("#111111", "-", "*"),
 }
 """Colour, line and marker of each policy; the oracle-cost knapsack lies on the knapsack and is left to the tables."""
+
+METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 
 OUTCOMES: tuple[tuple[str, str, str], ...] = (
     ("helped", "helped", "#0b6e4f"),
@@ -47,7 +50,7 @@ def to_svg(figure: Any) -> str:
     """A figure as SVG text without a date."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
+    text = METADATA.sub("", buffer.getvalue())
     return text[text.index("<svg") :]
 
 

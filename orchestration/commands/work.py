@@ -10,9 +10,10 @@ import polars as pl
 from apportion.evaluation.sweep import BUDGETS
 from apportion.progress import listen
 from apportion.routes.answering import check_routes
+from assets.sources import SAMPLE
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.ingest import check_name
+from orchestration.commands.ingest import check_name, ingest_source
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import Finished, quiet, run_job
@@ -78,6 +79,9 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         _check_model(answering["model"])
     if answering.get("judge"):
         _check_model(answering["judge"])
+    if outcome_set == SAMPLE and SAMPLE not in Store().slices("questions", "outcome_set"):
+        # The sample is built in: whoever asks for it need not know that it has to be brought in first.
+        ingest_source(None, SAMPLE, batch=SAMPLE, outcome_set=SAMPLE)
     check_set(outcome_set)
     comparable = _comparable(outcome_set, settings)
     finished = _work("run" if comparable else "answer", outcome_set, settings)
