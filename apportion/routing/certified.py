@@ -7,9 +7,10 @@ beats it; that needs no correction for K (an intersection of hypotheses: Berger 
 tests are closed (`evidence`), so the chance that any of the certified policies is truly no better than the best fixed
 arm is at most the risk, over the whole grid at once.
 
-Assumed: filings are independent; a quality lies in [0, 1]; no two arms' costs on a question differ by more than
-`cost_range` (the caller's bound; by default the dearest cost ever logged, and then the bound is an assumption). Sizes
-of filings are taken as they are. The claim is about the mean over questions of filings such as these.
+Assumed: filings are independent; a quality lies in [0, 1]; no call of an arm costs more than its `cost_caps` (the
+caller's bounds; by default the dearest call of the arm ever logged, and then the bound is an assumption). So that one
+dear arm doesn't weaken every claim, a certified policy plays only arms that it played on the fitting filings. Sizes of
+filings are taken as they are. The claim is about the mean over questions of filings such as these.
 
 The softened form routes a question away from the fixed arm only where its predicted advantage exceeds a margin;
 margin 0 is the router itself, but for ties. Where several margins are certified at a price, the one with the largest
@@ -60,10 +61,11 @@ class Certificate:
 
 @dataclass(frozen=True)
 class CertifiedRouter:
-    """A fitted router with its certificates, one a price."""
+    """A fitted router, and for each price the arm it stays with, the arms it may play, and its certificate."""
 
     router: Router
     base_arms: tuple[int, ...]
+    allowed: tuple[tuple[int, ...], ...]
     certificates: tuple[Certificate, ...]
 
     def choose(self, features: pl.DataFrame) -> Ints:
@@ -74,12 +76,21 @@ class CertifiedRouter:
             chosen[place] = (
                 found.fixed_arm
                 if found.margin is None
-                else softened(quality, cost, found.price, self.base_arms[place], found.margin)
+                else softened(
+                    quality, cost, found.price, self.base_arms[place], found.margin, self.allowed[place]
+                )
             )
         return chosen
 
 
-def softened(quality: Floats, cost: Floats, price: float, base: int, margin: float) -> Ints:
+def softened(
+    quality: Floats,
+    cost: Floats,
+    price: float,
+    base: int,
+    margin: float,
+    allowed: Sequence[int] | None = None,
+) -> Ints:
     """The best arm where its predicted utility exceeds the base arm's by more than the margin, else the base arm.
 
     Args:
@@ -87,33 +98,32 @@ def softened(quality: Floats, cost: Floats, price: float, base: int, margin: flo
         price: λ.
         base: the arm to stay with.
         margin: in units of quality, 0 or more.
+        allowed: arms that may be played, the base among them; None allows all.
     """
+    among = np.arange(quality.shape[1]) if allowed is None else np.asarray(sorted(allowed))
     utility = utilities(quality, cost, price)
-    best = choose(quality, cost, price)
+    best = among[choose(quality[:, among], cost[:, among], price)]
     ahead = utility[np.arange(len(best)), best] - utility[:, base]
     return np.where(ahead > margin, best, base)
 
 
-def filing_differences(played: Floats, arms: Arms, price: float, cost_range: float) -> Floats:
+def filing_differences(played: Floats, arms: Arms, price: float, worst: Floats) -> tuple[Floats, Floats]:
     """Played utility less each fixed arm's, summed by filing, scaled so that none can fall below −1.
 
     Args:
         played: utility of the policy's arm, shape (n,).
         arms: the log.
         price: λ.
-        cost_range: how far two arms' costs on one question can lie apart.
+        worst: how much dearer than each arm the policy can be on one question, shape (K,).
 
     Returns:
-        Shape (filings, K). Times `scale_of` and filings / questions its mean is the difference a question.
+        The scaled sums, shape (filings, K), and what their means are to be multiplied by to give the mean difference
+        a question, shape (K,).
     """
     utility = utilities(arms.quality, arms.cost, price)
     codes, count = group_codes(arms.groups)
-    return group_sums(codes, count, played[:, None] - utility) / scale_of(codes, price, cost_range)
-
-
-def scale_of(codes: Ints, price: float, cost_range: float) -> float:
-    """The most that a filing's summed difference can lose."""
-    return float(np.bincount(codes).max() * (1.0 + price * cost_range))
+    most = np.bincount(codes).max() * (1.0 + price * np.maximum(worst, 0.0))
+    return group_sums(codes, count, played[:, None] - utility) / most, most * count / len(arms)
 
 
 def certify(
@@ -125,7 +135,7 @@ def certify(
     margins: Sequence[float] = MARGINS,
     risk: float = RISK,
     share: float = 0.5,
-    cost_range: float | None = None,
+    cost_caps: Sequence[float] | None = None,
     seed: int = 0,
 ) -> CertifiedRouter:
     """Fit a router on part of the filings and certify it on the others.
@@ -138,7 +148,7 @@ def certify(
         margins: of the softened form, tested all.
         risk: chance that any certified policy is no better than the best fixed arm.
         share: of the filings, about, on which the router is fitted.
-        cost_range: bound on the difference of two arms' costs on a question; None: the dearest cost logged.
+        cost_caps: the most that a call of each arm can cost, shape (K,); None: the dearest one logged.
         seed: draws the part.
 
     Raises:
@@ -150,21 +160,26 @@ def certify(
     frame = aligned(arms, features)
     fitting = _part(arms.groups, share, seed)
     router = fit_rows(arms, frame, kind, seed, fitting)
-    known = arms.cost[~np.isnan(arms.cost)]
-    reach = (
-        float(known.max(initial=0.0) - min(known.min(initial=0.0), 0.0)) if cost_range is None else cost_range
-    )
+    caps = _caps(arms.cost) if cost_caps is None else np.asarray(cost_caps, dtype=np.float64)
     held = arms.rows(~fitting)
-    quality, cost = router.predict(frame.filter(pl.Series(~fitting)))
-    bases, cells = [], []
+    told = router.predict(frame)
+    bases, allowed, cells = [], [], []
     for price in prices:
         fitted_part = arms.rows(fitting).at_price(price)
         base = best_fixed(fitted_part, price) if len(fitted_part) else 0
+        free = softened(told[0][fitting], told[1][fitting], price, base, 0.0)
+        may = tuple(sorted({base, *free.tolist()}))
         bases.append(base)
+        allowed.append(may)
         rows = np.ones(len(held), dtype=np.bool_) if price == 0 else held.costed
         part = held if rows.all() else held.rows(rows)
-        told = quality[rows], cost[rows]
-        cells += [_cell(part, *told, price, base, margin, reach) for margin in margins]
+        quality, cost = (values[~fitting][rows] for values in told)
+        # Against an arm the policy is at worst as much dearer as the dearest other arm that it may play.
+        worst = np.array([max([caps[b] for b in may if b != arm], default=0.0) for arm in range(len(caps))])
+        cells += [
+            _cell(part, softened(quality, cost, price, base, margin, may), price, margin, worst)
+            for margin in margins
+        ]
     log_values = np.array([cell.log_value for cell in cells])
     sure = rejected(log_values, risk) if cells else np.zeros(0, dtype=np.bool_)
     certificates = []
@@ -184,7 +199,7 @@ def certify(
                 cells[best].gain_at_least(risk / max(len(cells), 1)),
             )
         )
-    return CertifiedRouter(router, tuple(bases), tuple(certificates))
+    return CertifiedRouter(router, tuple(bases), tuple(allowed), tuple(certificates))
 
 
 @dataclass(frozen=True)
@@ -195,33 +210,34 @@ class _Cell:
     gain: float
     log_value: float
     differences: Floats
-    to_question: float
+    to_question: Floats
 
     def gain_at_least(self, risk: float) -> float:
         # Against the hardest arm to beat each bound holds by itself, and the least of them for the best arm.
         if self.differences.shape[0] == 0:
             return float("-inf")
         arms = self.differences.shape[1]
-        return float(mean_at_least(self.differences, min(risk * arms, 0.999)).min() * self.to_question)
+        return float((mean_at_least(self.differences, min(risk * arms, 0.999)) * self.to_question).min())
 
 
-def _cell(
-    part: Arms, quality: Floats, cost: Floats, price: float, base: int, margin: float, reach: float
-) -> _Cell:
+def _cell(part: Arms, chosen: Ints, price: float, margin: float, worst: Floats) -> _Cell:
     if len(part) == 0:
-        return _Cell(margin, float("-inf"), float("-inf"), np.zeros((0, len(part.routes))), 0.0)
-    chosen = softened(quality, cost, price, base, margin)
+        return _Cell(margin, float("-inf"), float("-inf"), np.zeros((0, len(worst))), worst)
     utility = utilities(part.quality, part.cost, price)
     played = utility[np.arange(len(part)), chosen]
-    differences = filing_differences(played, part, price, reach)
-    codes, count = group_codes(part.groups)
+    differences, to_question = filing_differences(played, part, price, worst)
     return _Cell(
         margin,
         float((played - utility[:, best_fixed(part, price)]).mean()),
         float(log_evidence(differences).min()),
         differences,
-        scale_of(codes, price, reach) * count / len(part),
+        to_question,
     )
+
+
+def _caps(cost: Floats) -> Floats:
+    known = ~np.isnan(cost)
+    return np.asarray(np.where(known, cost, 0.0).max(axis=0, initial=0.0))
 
 
 def _part(groups: Sequence[str], share: float, seed: int) -> Flags:

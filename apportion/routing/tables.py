@@ -163,7 +163,7 @@ def _collected_row(
         "certified": None if certificate is None else certificate.certified,
         "margin": None if certificate is None else certificate.margin,
         "gain_at_least": None
-        if certificate is None or not np.isfinite(certificate.gain_at_least)
+        if certificate is None or not certificate.certified
         else certificate.gain_at_least,
     }
 

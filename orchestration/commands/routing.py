@@ -122,14 +122,14 @@ def _tell(outcome_set: str, tables: dict[str, pl.DataFrame]) -> None:
             print(f"  {line}")
         print()
         show(
-            staged["routing_gap"],
+            _readable(staged["routing_gap"]),
             Format.table,
             title="What perfect routing would be worth; price is quality per 1,000 tokens",
             columns=GAP_COLUMNS,
         )
         if "router_summary" in staged:
             show(
-                _routers(staged),
+                _readable(_routers(staged)),
                 Format.table,
                 title="What routers collect on filings that they were not fitted on",
                 columns=ROUTER_COLUMNS,
@@ -147,6 +147,11 @@ def _tell(outcome_set: str, tables: dict[str, pl.DataFrame]) -> None:
                 title="How far frontiers lie apart: mean quality at equal cost",
                 columns=("upper", "lower", "cost_low", "cost_high", "distance", "ci_low", "ci_high"),
             )
+
+
+def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """Prices as they were written: rounding would show small ones as none."""
+    return rows.with_columns(pl.Series("price", [f"{price:g}" for price in rows["price"]], dtype=pl.String))
 
 
 def _routers(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:

@@ -133,6 +133,24 @@ def test_the_margin_keeps_small_advantages_at_home() -> None:
     assert softened(quality, cost, 0.0, 1, 0.0).tolist() == [1, 1]
 
 
+def test_a_dear_arm_that_is_never_played_costs_no_certainty() -> None:
+    arms, features = routed_log(400, 1, signal=True)
+    third = Arms(
+        ("a", "b", "whole filing"),
+        arms.keys,
+        np.column_stack([arms.quality, np.zeros(len(arms))]),
+        np.column_stack([arms.cost, np.full(len(arms), 200.0)]),
+        arms.groups,
+        arms.families,
+    )
+    found = certify(third, features, PRICES)
+    assert all(c.certified for c in found.certificates)
+    assert all(2 not in may for may in found.allowed)
+    # Were it allowed, a single question could lose ten times what all can gain.
+    dear = certify(arms, features, [0.05], cost_caps=(200.0, 200.0))
+    assert not dear.certificates[0].certified
+
+
 def test_what_cannot_be_certified_is_refused() -> None:
     arms, features = routed_log(1, 0, signal=True)
     with pytest.raises(TooFewFilings):
