@@ -34,7 +34,7 @@ $(READY): $(ROOT)/requirements.lock $(ROOT)/pyproject.toml
 	@cd "$(ROOT)" && \
 	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Apportion needs Python 3.11 or newer: make PYTHON=python3.11 ...")' && \
 	{ test -x "$(BIN)/python" || "$(PYTHON)" -m venv "$(VENV)"; } && \
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock && \
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock && \
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . && \
 	touch "$(READY)"
 
