@@ -85,5 +85,5 @@ def rows(max_n: int) -> Iterable[Row]:
 
 
 if __name__ == "__main__":
-    options = arguments(__doc__.splitlines()[0])
+    options = arguments(__doc__.splitlines()[0]).parse_args()
     show(list(rows(options.max_n)), options.format)

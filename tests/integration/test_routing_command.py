@@ -1,0 +1,143 @@
+"""`apportion routing` over a real warehouse: an answer in words, tables that agree with the library, plots."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import tiny
+from commandline import CommandLine
+
+from apportion.routing.arms import Arms
+from apportion.routing.gap import jensen_gap
+from warehouse.store import Store
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def answered(shared_apportion: object, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    command: CommandLine = shared_apportion("routing")  # type: ignore[operator]
+    source = tiny.write(tmp_path_factory.mktemp("tiny"))
+    command.ok("ingest", str(source), "--as", "financebench", "--set", "tiny")
+    command.ok("run", "--set", "tiny", "--routes", "direct,top1,top2,top5")
+    return command
+
+
+def test_it_says_whether_routing_pays_and_publishes_what_it_says(
+    answered: CommandLine, tmp_path: Path
+) -> None:
+    out = answered.ok("routing", "--set", "tiny", "--price", "0,0.05,0.3", "--plots", str(tmp_path / "plots"))
+    assert "Set tiny, front door:" in out
+    assert "Set tiny, after cheap:" in out
+    assert any(word in out for word in ("Routing pays", "may pay", "not shown to pay", "worthless"))
+    drawn = sorted(path.name for path in (tmp_path / "plots").iterdir())
+    assert drawn == ["routing_frontiers_tiny.png", "routing_gap_tiny.png"]
+
+    store = Store(str(answered.warehouse))
+    gap = store.read("routing_gap", {"outcome_set": "tiny"})
+    assert gap.height == 6
+    routes = gap["routes"][0].split(",")
+    assert routes[0] == "direct"  # the cheapest
+    tokens = store.read("route_outcomes", {"outcome_set": "tiny"}).pivot(
+        on="route", index="question_id", values="total_tokens"
+    )
+    quality = store.read("route_quality", {"outcome_set": "tiny"}).pivot(
+        on="route", index="question_id", values="quality"
+    )
+    both = quality.join(tokens, on="question_id", suffix="_tokens").sort("question_id")
+    keys = both["question_id"].to_list()
+    log = Arms(
+        tuple(routes),
+        keys,
+        both.select(routes).to_numpy(),
+        both.select(f"{route}_tokens" for route in routes).to_numpy() / 1000,
+        [key.rsplit("_", 1)[0] for key in keys],
+        ["any"] * len(keys),
+    )
+    for found in jensen_gap(log, [0.0, 0.05, 0.3]):
+        row = gap.row(
+            by_predicate=(pl.col("stage") == "front_door") & (pl.col("price") == found.price), named=True
+        )
+        assert row["gap"] == pytest.approx(found.gap.estimate)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((found.gap.low, found.gap.high))
+        assert row["best_fixed_route"] == routes[found.best_fixed_arm]
+
+    summary = store.read("router_summary", {"outcome_set": "tiny"})
+    held = summary.filter(pl.col("split") == "held_out")
+    assert set(held["router"]) == {"ridge", "boosting", "signals", "certified"}
+    assert (held["gain"] <= held["gap"] + 1e-9).all()
+    # Nothing can be certified on a dozen filings, and then no question is routed.
+    certified = held.filter(pl.col("router") == "certified")
+    assert not certified["certified"].any()
+
+    frontier = store.read("routing_frontier", {"outcome_set": "tiny"})
+    for (_, name), part in frontier.group_by("stage", "frontier"):
+        rising = part.sort("vertex")
+        assert (np.diff(rising["cost"]) > 0).all(), name
+        assert (np.diff(rising["quality"]) >= 0).all(), name
+
+
+def test_the_same_call_prints_the_same_bytes(answered: CommandLine) -> None:
+    once, again = (
+        answered.ok("routing", "--set", "tiny", "--routes", "top1,top5", "--price", "0.1", "--format", "csv")
+        for _ in range(2)
+    )
+    assert once == again
+    listed = json.loads(
+        answered.ok("routing", "--set", "tiny", "--routes", "top1,top5", "--price", "0.1", "--format", "json")
+    )
+    assert {row["router"] for row in listed} == {"ridge", "boosting", "signals", "certified"}
+    assert {row["routes"] for row in listed} == {"top1,top5"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--routes", "top1"), "two or more"),
+        (("--routes", "top1,topp5"), "no such route"),
+        (("--price", "-1"), "price"),
+        (("--price", "dear"), "price"),
+        (("--risk", "2"), "risk"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_status_2(
+    answered: CommandLine, arguments: tuple[str, ...], says: str
+) -> None:
+    shown = answered("routing", "--set", "tiny", *arguments)
+    assert shown.status == 2
+    assert len(shown.error_lines) == 1
+    assert says in shown.error_lines[0]
+
+
+@pytest.mark.data
+def test_the_order_of_routes_reverses_on_human_labelled_answers(test_data: Path) -> None:
+    """Read from the labels directly: whole filing against gold pages, GPT-4 Turbo."""
+    folder = test_data / "financebench" / "results"
+    routes = ("closedBook", "sharedStore", "singleStore", "inContext_reverse", "oracle")
+    labels = {}
+    for route in routes:
+        lines = (folder / f"gpt-4-1106-preview_{route}.jsonl").read_text(encoding="utf-8").splitlines()
+        labels[route] = {
+            row["financebench_id"]: "correct" in row["label"].lower()
+            and "incorrect" not in row["label"].lower()
+            for row in map(json.loads, lines)
+        }
+    source = test_data / "financebench" / "financebench_open_source.jsonl"
+    listed = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    keys = sorted(row["financebench_id"] for row in listed)
+    filing = {row["financebench_id"]: row["doc_name"] for row in listed}
+    quality = np.array([[float(labels[route][key]) for route in routes] for key in keys])
+    assert quality.sum(axis=0).tolist() == [14, 29, 75, 118, 128]
+    arms = Arms(
+        routes, keys, quality, np.full(quality.shape, np.nan), [filing[key] for key in keys], ["any"] * 150
+    )
+    found = jensen_gap(arms, [0.0])[0]
+    assert routes[found.best_fixed_arm] == "oracle"
+    wrong_but_another_right = int((quality.max(axis=1) > quality[:, 4]).sum())
+    assert found.gap.estimate == pytest.approx(wrong_but_another_right / 150)
+    assert found.gap.low is not None
+    assert found.gap.low > 0
