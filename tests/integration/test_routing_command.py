@@ -113,6 +113,36 @@ def test_a_wrong_call_is_one_line_and_status_2(
     assert says in shown.error_lines[0]
 
 
+@pytest.mark.filterwarnings("ignore")  # of Dagster about its own interfaces
+def test_the_laboratory_is_an_asset_whose_rows_are_the_same_each_time(tmp_path: Path) -> None:
+    import dagster as dg
+
+    from assets.laboratory import Laboratory, laboratory
+    from assets.resources import Warehouse
+
+    resources = {
+        "warehouse": Warehouse(root=str(tmp_path / "warehouse")),
+        "laboratory_size": Laboratory(seeds=4, sweep_seeds=2),
+    }
+    store = Store(str(tmp_path / "warehouse"))
+    read = []
+    with dg.DagsterInstance.ephemeral() as instance:
+        for _ in range(2):
+            assert dg.materialize([laboratory], resources=resources, instance=instance).success
+            read.append([store.read("laboratory_queries"), store.read("laboratory_summary")])
+    assert all(one.equals(other) for one, other in zip(*read, strict=True))
+    queries, summary = read[0]
+    assert queries.height == 3 * 72 * 3
+    known = queries.filter(
+        (pl.col("query_class") == "known") & (pl.col("seed") == 0) & (pl.col("arm") == "none")
+    )
+    figure = (pl.col("parameter") == "none") & (pl.col("figure") == "right:known:none")
+    assert known["correct"].sum() == 24
+    assert summary.row(by_predicate=figure, named=True)["median"] == 24
+    bound = summary.filter(pl.col("figure") == "bound:0.05")["median"][0]
+    assert summary.filter(pl.col("figure") == "excess_loss:0.05")["median"][0] <= bound
+
+
 @pytest.mark.data
 def test_the_order_of_routes_reverses_on_human_labelled_answers(test_data: Path) -> None:
     """Read from the labels directly: whole filing against gold pages, GPT-4 Turbo."""
