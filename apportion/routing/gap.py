@@ -5,9 +5,12 @@ better than the best fixed one (adaptive routing, theorem 2 and corollary 3). It
 min_a E[max_b U_b − U_a]: regrets are never negative, and those of an arm that always wins are 0 to the bit, so the gap
 is exactly 0 where arms never change places, whatever rounding does to sums.
 
-Intervals resample filings. A resample needs only the filings' sums of the regret of the best fixed arm and of every
-arm's quality and cost: another arm may become the best fixed one there. The gap of a resample leans low, since the
-maximum of resampled means leans high; the interval is the percentile one and says so.
+Intervals resample filings; a resample needs only the filings' sums of one regret and of every arm's quality and cost.
+Since the gap is the least of K mean regrets, resampling it as it stands would be far too sure where arms are nearly
+tied. So the lower end is the least of the arms' own lower ends, which needs no correction, and the upper end the least
+of upper ends that hold at once for all arms that could be the best (Chernozhukov, Lee and Rosen 2013, "Intersection
+bounds"). With one arm clearly the best that is its percentile interval. The estimate itself leans low where arms are
+nearly tied.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apportion.evaluation.bootstrap import Interval, interval, resampled_sums
+from apportion.evaluation.bootstrap import Interval, resampled_sums
 from apportion.routing.arms import Arms, Floats, check_price
 
 RESAMPLES = 2000
@@ -81,7 +84,7 @@ def jensen_gap(
 def _gaps(arms: Arms, prices: list[float], resamples: int, seed: int, level: float) -> list[Gap]:
     n, k = arms.quality.shape
     quality = np.ascontiguousarray(arms.quality.T)
-    cost = np.zeros_like(quality) if prices == [0.0] else np.ascontiguousarray(arms.cost.T)
+    cost = np.zeros_like(quality) if not any(prices) else np.ascontiguousarray(arms.cost.T)
     mean_cost = cost.mean(axis=1)
     regrets = np.empty((n, len(prices)))
     best_arms, oracles, fixed = [], [], []
@@ -98,14 +101,15 @@ def _gaps(arms: Arms, prices: list[float], resamples: int, seed: int, level: flo
         fixed.append(float(utility[best].mean()))
     columns = np.column_stack([regrets, quality.T, cost.T, np.ones(n)])
     _, drawn, groups = resampled_sums(columns, arms.groups, resamples=resamples, seed=seed)
-    replicates = _replicates(drawn, prices, best_arms, k)
     return [
         Gap(
             price,
             oracles[place],
             best_arms[place],
             fixed[place],
-            interval(float(regrets[:, place].mean()), replicates[:, place], groups, level=level),
+            _interval(
+                float(regrets[:, place].mean()), drawn, place, price, best_arms[place], arms, groups, level
+            ),
             float((regrets[:, place] > 0).mean()),
             n,
             arms.left_out,
@@ -114,15 +118,29 @@ def _gaps(arms: Arms, prices: list[float], resamples: int, seed: int, level: flo
     ]
 
 
-def _replicates(drawn: Floats, prices: list[float], best: list[int], k: int) -> Floats:
-    """Gaps of the resamples, shape (resamples, prices)."""
-    count = len(prices)
+def _interval(
+    estimate: float, drawn: Floats, place: int, price: float, best: int, arms: Arms, groups: int, level: float
+) -> Interval:
+    """The interval of the least mean regret from the resampled sums of one price."""
+    if not len(drawn):
+        return Interval(estimate, None, None, 0, groups)
+    k = len(arms.routes)
+    count = drawn.shape[1] - 2 * k - 1
     size = drawn[:, -1]
     quality, cost = drawn[:, count : count + k], drawn[:, count + k : count + 2 * k]
-    gaps = np.empty((drawn.shape[0], count))
-    for place, price in enumerate(prices):
-        means = quality - price * cost
-        # How much better than the arm of the data another arm became; the arm itself counts as exactly 0.
-        ahead = np.maximum((means - means[:, [best[place]]]).max(axis=1), 0.0)
-        gaps[:, place] = np.maximum(drawn[:, place] - ahead, 0.0) / size
-    return gaps
+    worth = quality - price * cost
+    # An arm's regret is the best fixed arm's and what it lies behind it; that of the best fixed arm is exact.
+    replicates = np.maximum((drawn[:, [place]] + worth[:, [best]] - worth) / size[:, None], 0.0)
+    tail = (1 - level) / 2
+    low = float(np.quantile(replicates, tail, axis=0).min())
+    mean_quality = arms.quality.mean(axis=0)
+    mean_worth = mean_quality if price == 0 else mean_quality - price * arms.cost.mean(axis=0)
+    means = np.maximum(estimate + mean_worth[best] - mean_worth, 0.0)
+    spread = replicates.std(axis=0)
+    scaled = (replicates - means) / np.where(spread > 0, spread, 1.0)
+    # Arms so far behind that they can't be the best, but for a chance that vanishes as filings grow, don't count.
+    sure = 1 - 0.1 / np.log(max(groups, 3))
+    reach = float(np.quantile(scaled.max(axis=1), sure))
+    near = means <= (means + reach * spread).min() + 2 * reach * spread
+    high = means + float(np.quantile(scaled[:, near].max(axis=1), 1 - tail)) * spread
+    return Interval(estimate, min(low, estimate), max(float(high[near].min()), estimate), len(drawn), groups)
