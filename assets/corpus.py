@@ -10,7 +10,9 @@ from filelock import FileLock
 from apportion.corpus.placing import new_filings, place
 from apportion.corpus.records import Corpus
 from assets.checks import specs
+from assets.filings import FilingFiles, store_files
 from assets.partitions import filing_batches
+from assets.provenance import last_commit
 from assets.publishing import column_schema, publish
 from assets.resources import Source, Warehouse
 from assets.sources import read_source
@@ -38,14 +40,28 @@ from warehouse.store import Store
     ],
     check_specs=[*specs("filings"), *specs("pages")],
 )
-def corpus(context: dg.AssetExecutionContext, warehouse: Warehouse, source: Source) -> Iterator[Any]:
+def corpus(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, source: Source, filing_files: FilingFiles
+) -> Iterator[Any]:
     """Read a batch's source once and store what is new in it."""
     store = warehouse.store()
     batch = context.partition_key
+    paths = file_paths(store, source, filing_files, batch)
+    if paths:
+        yield from store_files(context, warehouse, filing_files, paths)
+        return
     read, arguments = read_source(store, source, "filings", batch)
     # Two batches that bring the same filing at once must not both believe they were first.
     with FileLock(warehouse.lock_path("corpus")):
         yield from _store(context, store, batch, read, arguments)
+
+
+def file_paths(store: Store, source: Source, files: FilingFiles, batch: str) -> list[str]:
+    """The files of a batch, as given, else as recorded with it before; none where it came otherwise."""
+    if files.paths or source.kind is not None:
+        return list(files.paths)
+    before = last_commit(store, "filings", batch) or {}
+    return list(before.get("arguments", {}).get("paths", []))
 
 
 def _store(

@@ -66,9 +66,12 @@ def demo(layout: Layout = Format.table) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
     kind: Annotated[
-        str, typer.Option("--as", help="What they are: financebench, questions.")
+        str, typer.Option("--as", help="What they are: filings, financebench, questions.")
     ] = "financebench",
-    batch: Annotated[str | None, typer.Option(help="Name of the filing batch; the kind by default.")] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(help="Name of the filing batch; by default the kind, for files one by their place."),
+    ] = None,
     outcome_set: Annotated[
         str | None, typer.Option("--set", help="Name of the set of questions; the batch's.")
     ] = None,
@@ -76,6 +79,9 @@ def ingest(
     """Take in filings, and questions that come with them."""
     from orchestration.commands import ingest as ingesting
 
+    if kind == "filings":
+        ingesting.ingest_files(paths, batch)
+        return
     for path in paths:
         ingesting.ingest_source(path, kind, batch=batch or kind, outcome_set=outcome_set or batch or kind)
 

@@ -7,6 +7,7 @@ import dagster as dg
 from assets.asking import questions, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
+from assets.filings import FilingFiles
 from assets.importing import OutcomeLog, imported_log
 from assets.laboratory import Laboratory, laboratory
 from assets.live import decision_models, final_answers
@@ -39,6 +40,7 @@ defs = dg.Definitions(
     ],
     resources={
         **defaults(),
+        "filing_files": FilingFiles(),
         "outcome_log": OutcomeLog(),
         "routing_setting": Routing(),
         "laboratory_size": Laboratory(),

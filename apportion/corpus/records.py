@@ -9,6 +9,11 @@ from dataclasses import dataclass
 import polars as pl
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+class UnreadableError(ValueError):
+    """A file that gives no pages; the message is its ``status_reason``."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,13 @@ def shorten(value: str, limit: int = 60) -> str:
     """A value as it is shown in a message: one line, bounded, quoted."""
     flat = " ".join(value.split())
     return repr(flat if len(flat) <= limit else flat[: limit - 1] + "…")
+
+
+def clean_text(text: str) -> str:
+    """A page's text without what no table can hold: control characters, halves of surrogate pairs; lines end in LF."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return CONTROL.sub("", text)
 
 
 def safe_name(name: str) -> str:

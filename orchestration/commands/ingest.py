@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from assets.sources import KINDS, SAMPLE, WITHOUT_FILINGS
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
-from orchestration.output import say
-from orchestration.running import Finished, quiet, run_job
+from orchestration.output import ProgressBar, say
+from orchestration.running import Finished, WorkFailedError, quiet, run_job
 from warehouse.schema import PARTITION_KEY
 
 
@@ -46,6 +47,52 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
     new = "" if any(finished.committed for finished in done) else "; nothing was new"
     say(f"{brought}set {outcome_set}: {rows['questions']} questions{new}")
     refresh_catalogue()
+
+
+def ingest_files(paths: Sequence[Path], batch: str | None) -> None:
+    """Take in files and folders as one filing batch.
+
+    Raises:
+        CallError: nothing is at a path, or nothing below it is a filing.
+        WorkFailedError: not one file could be read.
+    """
+    from apportion.corpus.gathering import batch_name
+    from apportion.progress import listen
+
+    for path in paths:
+        if not path.exists():
+            raise CallError(f"{path}: there is nothing here")
+    batch = batch_name(paths) if batch is None else batch
+    check_name(batch)
+    quiet()
+    settings = {"filing_files": {"paths": [str(path.resolve()) for path in paths]}}
+    with open_instance() as instance, listen(ProgressBar()):
+        finished = run_job(instance, "ingest_filings", batch, settings)
+    tell_batch(batch, finished)
+    refresh_catalogue()
+
+
+def tell_batch(batch: str, finished: Finished) -> None:
+    """Say what a batch brought.
+
+    Raises:
+        WorkFailedError: files were there and not one could be read.
+    """
+    for line in dict.fromkeys(finished.problems):
+        say(line)
+    shown = finished.metadata["filings"]
+    filings, failed, known = (
+        int(shown[name]) for name in ("dagster/row_count", "failed", "known_from_other_batches")
+    )
+    pages = finished.metadata["pages"]["dagster/row_count"]
+    say(
+        f"batch {batch}: {filings - failed} filings, {pages} pages"
+        + (f"; {failed} could not be read" if failed else "")
+        + (f"; {known} known from other batches" if known else "")
+        + ("" if finished.committed else "; nothing was new")
+    )
+    if failed and failed == int(shown["files"]):
+        raise WorkFailedError(f"not one of {failed} files could be read; the lines above say why")
 
 
 def check_name(name: str) -> None:
