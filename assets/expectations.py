@@ -37,7 +37,7 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
 """Columns of which the first is never the smaller one."""
 
 
-MAY_BE_EMPTY = frozenset({"filings", "pages", "judgements", "route_quality", "selections"})
+MAY_BE_EMPTY = frozenset({"filings", "pages", "retrievals", "judgements", "route_quality", "selections"})
 """Tables whose slice may hold nothing: repeated filings, questions without gold answers, policies that buy nothing."""
 
 

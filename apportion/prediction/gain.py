@@ -30,14 +30,20 @@ class GainModel:
             learning_rate=0.05, max_iter=150, max_leaf_nodes=7, l2_regularization=1.0, random_state=seed
         )
         self._design: Design | None = None
+        self._known: Any = None
 
     def fit(self, features: pl.DataFrame, gain: Floats) -> GainModel:
         """Fit on features and gains, quality of the deep answer less that of the cheap one, shape (n,)."""
         self._design = Design.of(features)
         matrix = self._design.matrix(features)
         self._ridge.fit(matrix, gain)
-        self._boosting.fit(matrix, gain)
+        # A column that is unknown in every training row can't be binned, and says nothing.
+        self._known = np.isfinite(matrix).any(axis=0)
+        self._boosting.fit(self._boosted(matrix), gain)
         return self
+
+    def _boosted(self, matrix: Floats) -> Floats:
+        return matrix[:, self._known] if self._known.any() else np.zeros((len(matrix), 1))
 
     def predict(self, features: pl.DataFrame) -> Floats:
         """Predicted gain, shape (n,)."""
@@ -45,5 +51,6 @@ class GainModel:
             raise ValueError("the gain model predicts only after fit")
         matrix = self._design.matrix(features)
         return np.asarray(
-            0.5 * (self._ridge.predict(matrix) + self._boosting.predict(matrix)), dtype=np.float64
+            0.5 * (self._ridge.predict(matrix) + self._boosting.predict(self._boosted(matrix))),
+            dtype=np.float64,
         )
