@@ -9,11 +9,16 @@ import polars as pl
 from apportion.evaluation.pairs import Pairs, pair_outcomes
 from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
 from apportion.features.decision import decision_features
+from apportion.features.logged import answer_rows, logged_features
+from apportion.features.signals import retrieval_signals
+from apportion.prediction.benefit import GAIN_MODEL_IN_USE
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training, crossfit
-from apportion.prediction.gain import NAME as GAIN_MODEL
+from apportion.prediction.pool import AnswerPool
+from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
+from assets.learning import answer_pool, contexts_of
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Warehouse
@@ -33,8 +38,8 @@ def with_pair(rows: pl.DataFrame, outcome_set: str, comparison: Comparison) -> p
     )
 
 
-def read_pairs(store: Store, outcome_set: str, comparison: Comparison) -> Pairs:
-    """The set's questions with both outcomes of the pair."""
+def read_pairs(store: Store, outcome_set: str, comparison: Comparison, *, costed: bool = True) -> Pairs:
+    """The set's questions with both outcomes of the pair; without ``costed`` also those whose tokens nobody counted."""
     quality = store.read("route_quality", {"outcome_set": outcome_set})
     if comparison.judge is not None:
         quality = quality.filter(pl.col("judge") == comparison.judge)
@@ -44,15 +49,17 @@ def read_pairs(store: Store, outcome_set: str, comparison: Comparison) -> Pairs:
         quality,
         comparison.cheap,
         comparison.deep,
+        costed=costed,
     )
     if len(pairs) == 0:
+        what = "graded and has its tokens counted" if costed else "graded"
         raise ValueError(
-            f"set {outcome_set!r} has no question that is graded on both {comparison.cheap} and {comparison.deep}"
+            f"set {outcome_set!r} has no question that is {what} on both {comparison.cheap} and {comparison.deep}"
         )
     return pairs
 
 
-def training_of(pairs: Pairs, features: pl.DataFrame) -> Training:
+def training_of(pairs: Pairs, features: pl.DataFrame, pool: AnswerPool | None = None) -> Training:
     """What the predictors learn from, in the order of the question ids."""
     rows = pairs.frame.select("question_id").join(features, on="question_id", how="left").sort("question_id")
     return Training(
@@ -61,7 +68,19 @@ def training_of(pairs: Pairs, features: pl.DataFrame) -> Training:
         gain=pairs.gain,
         input_tokens=pairs.values("deep_input_tokens"),
         output_tokens=pairs.values("deep_output_tokens"),
+        helped=pairs.helped,
+        hurt=pairs.hurt,
+        pool=pool,
     )
+
+
+def read_training(store: Store, outcome_set: str, comparison: Comparison) -> tuple[Pairs, Training]:
+    """The graded questions of a pair, and all that the predictors learn from."""
+    pairs = read_pairs(store, outcome_set, comparison, costed=False)
+    judge = comparison.judge or store.read("route_quality", {"outcome_set": outcome_set})["judge"][0]
+    pool = answer_pool(store, outcome_set, comparison, judge)
+    known = store.read("features", pair_slice(outcome_set, comparison))
+    return pairs, training_of(pairs, known, pool)
 
 
 @dg.asset(
@@ -81,15 +100,25 @@ def features(
     ranked = store.read(
         "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
     )
+    asked = set_questions(store, outcome_set)
     outcomes = store.read("route_outcomes", {"outcome_set": outcome_set})
-    rows = decision_features(
-        set_questions(store, outcome_set),
-        ranked,
-        retrieved_pages(store, outcome_set, ranked),
-        outcomes.filter(pl.col("route") == comparison.cheap),
-        comparison.cheap,
-        comparison.deep,
-    )
+    cheap = outcomes.filter(pl.col("route") == comparison.cheap)
+    signals = answer_rows(asked, cheap, contexts_of(store, cheap)).drop("route")
+    if ranked.is_empty() or not {comparison.cheap, comparison.deep} <= DEPTHS.keys():
+        deep = outcomes.filter(pl.col("route") == comparison.deep)
+        # Without our own wording of an abstention, a refusal is told by its wording alone.
+        refused = (pl.col("cheap_refused") | pl.col("refuses")).alias("cheap_refused")
+        rows = logged_features(asked, cheap, deep).join(signals, on="question_id").with_columns(refused)
+    else:
+        found = decision_features(
+            asked,
+            ranked,
+            retrieved_pages(store, outcome_set, ranked),
+            cheap,
+            comparison.cheap,
+            comparison.deep,
+        ).join(signals, on="question_id", maintain_order="left")
+        rows = found.hstack(_retrieval_signals(store, outcome_set, answering, comparison, ranked, found))
     yield from publish(
         context,
         store,
@@ -99,6 +128,55 @@ def features(
         inputs={"questions": None, "retrievals": None, "route_outcomes": None},
         arguments={"retriever": answering.retriever, "pool": answering.pool},
     )
+
+
+def _retrieval_signals(
+    store: Store,
+    outcome_set: str,
+    answering: Answering,
+    comparison: Comparison,
+    ranked: pl.DataFrame,
+    found: pl.DataFrame,
+) -> pl.DataFrame:
+    """What retrieval says of the pages not read, in the order of the features."""
+    depth = DEPTHS[comparison.cheap]
+    first = max(DEPTHS[comparison.deep], 1)
+    others = store.read("retrievals", {"outcome_set": outcome_set}).filter(
+        (pl.col("pool") == answering.pool) & (pl.col("rank") <= first)
+    )
+    other = next((n for n in others["retriever"].unique().sort() if n != answering.retriever), None)
+    scores, rankings = _by_question(ranked), [_pages(ranked.filter(pl.col("rank") <= first))]
+    if other is not None:
+        rankings.append(_pages(others.filter(pl.col("retriever") == other)))
+    return pl.DataFrame(
+        [
+            retrieval_signals(
+                scores.get(question, ()),
+                depth,
+                cheap,
+                deep,
+                [ranking.get(question, ()) for ranking in rankings],
+            )
+            for question, cheap, deep in found.select(
+                "question_id", "coverage_cheap", "coverage_deep"
+            ).iter_rows()
+        ],
+        schema=dict.fromkeys(("unread_score", "unread_coverage", "retriever_agreement"), pl.Float64),
+    )
+
+
+def _by_question(ranked: pl.DataFrame) -> dict[str, list[float]]:
+    scores: dict[str, list[float]] = {}
+    for question, score in ranked.sort("question_id", "rank").select("question_id", "score").iter_rows():
+        scores.setdefault(question, []).append(score)
+    return scores
+
+
+def _pages(ranked: pl.DataFrame) -> dict[str, list[tuple[str, int]]]:
+    pages: dict[str, list[tuple[str, int]]] = {}
+    for question, filing, number in ranked.select("question_id", "filing_id", "page_number").iter_rows():
+        pages.setdefault(question, []).append((filing, number))
+    return pages
 
 
 @dg.asset(
@@ -116,8 +194,8 @@ def predictions(
     store = warehouse.store()
     outcome_set = context.partition_key
     where = pair_slice(outcome_set, comparison)
-    pairs = read_pairs(store, outcome_set, comparison)
-    rows = crossfit(training_of(pairs, store.read("features", where)))
+    pairs, training = read_training(store, outcome_set, comparison)
+    rows = crossfit(training)
     yield from publish(
         context,
         store,
@@ -138,7 +216,7 @@ def allocate(
         read_pairs(store, outcome_set, comparison),
         store.read("features", where),
         store.read("predictions", where),
-        gain_model=GAIN_MODEL,
+        gain_model=GAIN_MODEL_IN_USE,
         cost_model=COST_MODEL_IN_USE,
         budgets=comparison.budgets,
         bought=bought,
@@ -191,7 +269,7 @@ def allocation(
             inputs={"features": None, "predictions": None, "route_outcomes": None, "route_quality": None},
             arguments={
                 "budgets": list(comparison.budgets),
-                "gain_model": GAIN_MODEL,
+                "gain_model": GAIN_MODEL_IN_USE,
                 "cost_model": COST_MODEL_IN_USE,
             },
         )

@@ -12,11 +12,11 @@ from apportion.evaluation.policy_tables import (
     policy_summary,
     selection_overlap,
 )
+from apportion.evaluation.prediction_tables import learning_figures, prediction_quality, reliability
 from apportion.evaluation.route_tables import (
     cost_quartiles,
     cost_summary,
     family_summary,
-    prediction_quality,
     question_audit,
     route_frontier,
     route_summary,
@@ -24,7 +24,7 @@ from apportion.evaluation.route_tables import (
 from apportion.prediction.crossfit import in_sample
 from assets.asking import set_questions
 from assets.checks import specs
-from assets.decisions import pair_slice, read_pairs, read_sweep, training_of, with_pair
+from assets.decisions import pair_slice, read_pairs, read_sweep, read_training, with_pair
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.reporting import frontier_plot
@@ -76,9 +76,9 @@ def published_table(
 
 def _prediction_quality(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
     where = pair_slice(outcome_set, comparison)
-    pairs = read_pairs(store, outcome_set, comparison)
-    fitted = in_sample(training_of(pairs, store.read("features", where)))
-    return prediction_quality(pairs, store.read("predictions", where), fitted)
+    pairs, training = read_training(store, outcome_set, comparison)
+    figures = prediction_quality(pairs, store.read("predictions", where), in_sample(training))
+    return pl.concat([figures, learning_figures(training)], how="diagonal_relaxed")
 
 
 def _frontier(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
@@ -145,6 +145,11 @@ published = [
     published_table("selection_overlap", SWEEP_INPUTS, _of_sweep(selection_overlap)),
     published_table("frontier", SWEEP_INPUTS, _frontier, picture=frontier_plot),
     published_table("prediction_quality", ("predictions", "features", *PAIR_INPUTS), _prediction_quality),
+    published_table(
+        "reliability",
+        ("predictions",),
+        lambda store, name, comparison: reliability(store.read("predictions", pair_slice(name, comparison))),
+    ),
     published_table("family_summary", PAIR_INPUTS, _of_pairs(family_summary)),
     published_table("cost_summary", PAIR_INPUTS, _of_pairs(cost_summary)),
     published_table(

@@ -23,6 +23,7 @@ PUBLISHED = (
     "selection_overlap",
     "frontier",
     "prediction_quality",
+    "reliability",
     "family_summary",
     "cost_summary",
     "cost_quartiles",

@@ -308,6 +308,55 @@ OUTCOMES = (
     ),
 )
 
+SIGNALS: tuple[Column, ...] = (
+    flag("refuses", "signal: the cheap answer holds a phrase of refusal, or nothing", nullable=True),
+    whole("refusal_phrases", "signal: phrases of refusal in it", nullable=True),
+    share(
+        "refusal_place",
+        "signal: where the first one stands, as a share of the answer; 1 without one",
+        nullable=True,
+    ),
+    flag("refuses_at_end", "signal: its last two sentences hold one", nullable=True),
+    whole("asks_for_more", "signal: phrases that ask for more context", nullable=True),
+    flag("apologises", "signal: it apologises", nullable=True),
+    real("hedges", "signal: hedging words a word", nullable=True, low=0),
+    whole("concedes", "signal: words such as however", nullable=True),
+    whole("supposes", "signal: words such as assuming", nullable=True),
+    flag("concludes", "signal: words such as therefore", nullable=True),
+    whole("answer_figures", "signal: figures in the answer", nullable=True),
+    whole("answer_new_figures", "signal: of them, not in the question", nullable=True),
+    real("figures_per_word", "signal: figures a word", nullable=True, low=0),
+    share("figures_derived", "signal: share of figures that follow from two earlier ones", nullable=True),
+    share("figures_supported", "signal: share that stand in the context or follow from such", nullable=True),
+    whole("equations", "signal: equations of two figures", nullable=True),
+    whole("equations_wrong", "signal: of them, those that don't hold", nullable=True),
+    flag("other_company", "signal: it names another company of the set", nullable=True),
+    whole("other_years", "signal: years in it that the question doesn't name", nullable=True),
+    whole("asked_years_missing", "signal: years of the question that it doesn't name", nullable=True),
+    whole("new_names", "signal: capitalised names that are not in the question", nullable=True),
+    text("asked_for", "signal: kind of answer asked for", nullable=True),
+    flag("type_mismatch", "signal: another kind was given", nullable=True),
+    whole("operands_needed", "signal: line items that the metric asked for is computed from", nullable=True),
+    whole("operands_missing", "signal: that many more than there are figures in the answer", nullable=True),
+    whole("answer_words", "signal: words in the answer", nullable=True),
+    whole("answer_sentences", "signal: sentences in it", nullable=True),
+    whole("answer_lists", "signal: list items in it", nullable=True),
+    share("answer_repetition", "signal: share of word triples that are repeated", nullable=True),
+    flag("answer_cut", "signal: a long answer that ends within a sentence", nullable=True),
+    share("asked_terms_echoed", "signal: share of the question's words that it repeats", nullable=True),
+    share("answer_terms_new", "signal: share of its words that are not in the question", nullable=True),
+    whole("items_asked", "signal: line items and metrics that the question names", nullable=True),
+    share("items_echoed", "signal: share of them that the answer names", nullable=True),
+    real("unread_score", "signal: score of the best page not read, by that of the first", nullable=True),
+    real(
+        "unread_coverage", "signal: share of the question's terms found only in pages not read", nullable=True
+    ),
+    share(
+        "retriever_agreement", "signal: overlap (Jaccard) of the first pages of two retrievers", nullable=True
+    ),
+)
+"""Signals of the cheap answer and its evidence; `apportion.features.signals` defines them."""
+
 FEATURES: tuple[Column, ...] = (
     text("family", "kind of question", nullable=True),
     whole("question_tokens", "cl100k_base tokens of the question"),
@@ -324,7 +373,7 @@ FEATURES: tuple[Column, ...] = (
     share("coverage_cheap", "share of the question's terms found in the cheap context", nullable=True),
     share("coverage_deep", "share of the question's terms found in the deep context", nullable=True),
     share("redundancy", "mean pairwise word overlap (Jaccard) of the deep route's pages", nullable=True),
-    whole("cheap_context_tokens", "cl100k_base tokens of the cheap route's pages"),
+    whole("cheap_context_tokens", "cl100k_base tokens of the cheap route's pages", nullable=True),
     share("cheap_confidence", "the cheap answer's confidence", nullable=True),
     flag("cheap_refused", "the cheap answer is an abstention or a failure"),
     flag("cheap_hedged", "the cheap answer hedges"),
@@ -332,8 +381,8 @@ FEATURES: tuple[Column, ...] = (
     whole("cheap_output_tokens", "completion tokens of the cheap route", nullable=True),
     whole("cheap_numbers", "numbers in the cheap answer"),
     share("cheap_numbers_found", "share of them that stand in its context", nullable=True),
-    whole("cheap_prompt_tokens", "cl100k_base tokens of the cheap route's exact prompt"),
-    whole("deep_prompt_tokens", "cl100k_base tokens of the deep route's exact prompt"),
+    whole("cheap_prompt_tokens", "cl100k_base tokens of the cheap route's exact prompt", nullable=True),
+    whole("deep_prompt_tokens", "cl100k_base tokens of the deep route's exact prompt", nullable=True),
     whole("cheap_prompt_letters", "letters in the cheap route's exact prompt", nullable=True),
     whole("cheap_prompt_digits", "digits in the cheap route's exact prompt", nullable=True),
     whole("cheap_prompt_signs", "signs in the cheap route's exact prompt", nullable=True),
@@ -342,8 +391,9 @@ FEATURES: tuple[Column, ...] = (
     whole("deep_prompt_digits", "digits in the deep route's exact prompt", nullable=True),
     whole("deep_prompt_signs", "signs in the deep route's exact prompt", nullable=True),
     whole("deep_prompt_words", "words in the deep route's exact prompt", nullable=True),
-    whole("deep_pages", "pages in the deep route's context"),
-    whole("deep_new_pages", "pages of it that the cheap route did not read"),
+    whole("deep_pages", "pages in the deep route's context", nullable=True),
+    whole("deep_new_pages", "pages of it that the cheap route did not read", nullable=True),
+    *SIGNALS,
 )
 
 DECISIONS = (
@@ -516,6 +566,23 @@ PUBLISHED = (
             flag("in_use", "policies use this model"),
         ),
         key=("outcome_set", "cheap_route", "deep_route", "target", "model", "split", "metric"),
+        slices=("outcome_set", "cheap_route", "deep_route"),
+    ),
+    Table(
+        "reliability",
+        "published",
+        "predicted chances in one bin beside what happened",
+        (
+            SET,
+            *PAIR,
+            text("target", "help or hurt", values=("help", "hurt")),
+            text("model", "the predictor"),
+            whole("bin", "of equal numbers of questions; 1 is the lowest chance", low=1),
+            QUESTIONS,
+            share("predicted", "mean predicted chance, held out, averaged over the seeds"),
+            share("observed", "share on which it happened"),
+        ),
+        key=("outcome_set", "cheap_route", "deep_route", "target", "model", "bin"),
         slices=("outcome_set", "cheap_route", "deep_route"),
     ),
     Table(

@@ -25,6 +25,7 @@ class Candidates:
         margin: between the first two retrieval scores, shape (n,); NaN is unknown. None where not logged.
         realised_gain: quality points, shape (n,); None before the deep calls are made.
         realised_cost: whole tokens, shape (n,); None before the deep calls are made.
+        refused: 1 where the cheap answer refuses, else 0, shape (n,); NaN is unknown. None where not logged.
 
     Raises:
         ValueError: if an array's length differs, a key stands twice, or a value is infinite, or NaN where
@@ -38,6 +39,7 @@ class Candidates:
     margin: NDArray[np.float64] | None = None
     realised_gain: NDArray[np.float64] | None = None
     realised_cost: NDArray[np.int64] | None = None
+    refused: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for name, check in (
@@ -45,6 +47,7 @@ class Candidates:
             ("predicted_cost", whole),
             ("confidence", _known_or_nan),
             ("margin", _known_or_nan),
+            ("refused", _known_or_nan),
             ("realised_gain", finite),
             ("realised_cost", whole),
         ):

@@ -44,6 +44,8 @@ Policy = Literal[
     "oracle",
 ]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
+REFUSAL = "refusal"
+"""A rule beside the paper's eight: refusals first, the cheapest first; then the others likewise."""
 KNAPSACK_POLICIES: tuple[Policy, ...] = ("knapsack", "oracle_cost_knapsack", "oracle")
 ORACLE_POLICIES: tuple[Policy, ...] = ("oracle_cost_knapsack", "oracle")
 KNAPSACK_UNIT = 10
@@ -83,6 +85,12 @@ def order_signals(policy: str, candidates: Candidates) -> list[NDArray[np.float6
         ratio = np.maximum(gain, 0.0) / np.maximum(cost, 1)
         ratio[(cost <= 0) & (gain >= 0)] = np.inf  # free: before every ratio, whatever its size
         return [np.where((ratio == 0) | np.isinf(ratio), -gain, 0.0), -ratio]
+    if policy == REFUSAL:
+        if candidates.refused is None:
+            raise ValueError(
+                "policy refusal needs to know who refused, which these candidates don't say: leave it out"
+            )
+        return [candidates.predicted_cost.astype(np.float64), -candidates.refused]
     name = {"low_confidence": "confidence", "low_margin": "margin"}[policy]
     signal: NDArray[np.float64] | None = getattr(candidates, name)
     if signal is None:
@@ -165,7 +173,7 @@ def budget_levels(policy: str, candidates: Candidates, fractions: Sequence[float
 
 def known(policy: str) -> None:
     """Raise ValueError, with the nearest name, for a policy that doesn't exist."""
-    if policy not in POLICIES:
+    if policy not in (*POLICIES, REFUSAL):
         from difflib import get_close_matches
 
         near = get_close_matches(policy, POLICIES, n=1)

@@ -88,6 +88,8 @@ def pair_outcomes(
     quality: pl.DataFrame,
     cheap_route: str,
     deep_route: str,
+    *,
+    costed: bool = True,
 ) -> Pairs:
     """Join two routes' outcomes and grades by question.
 
@@ -96,6 +98,7 @@ def pair_outcomes(
         outcomes: its rows of `route_outcomes`.
         quality: its rows of `route_quality` of one judge.
         cheap_route, deep_route: the pair.
+        costed: leave out questions without token counts; else they stay, with unknown tokens, to learn gains from.
 
     Raises:
         ValueError: a route has no outcome in the set, or the grades are of more than one judge.
@@ -121,7 +124,6 @@ def pair_outcomes(
             pl.col("output_tokens").alias(f"{side}_output_tokens"),
         )
         frame = frame.join(spent, on="question_id", how="left").join(graded, on="question_id", how="left")
-    usable = (
-        frame.select(*COLUMNS).drop_nulls([name for name in COLUMNS if name != "family"]).sort("question_id")
-    )
+    needed = [name for name in COLUMNS if name != "family" and (costed or not name.endswith("_tokens"))]
+    usable = frame.select(*COLUMNS).drop_nulls(needed).sort("question_id")
     return Pairs(usable, frame.height - usable.height)

@@ -14,7 +14,7 @@ from apportion.evaluation.pairs import Floats
 from apportion.evaluation.sweep import Sweep
 
 RESAMPLES = 2000
-BASELINES = ("gain_only", "random")
+BASELINES = ("gain_only", "random", "refusal")
 METRICS = ("quality", "accuracy", "tokens_per_question")
 
 

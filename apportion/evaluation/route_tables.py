@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_interval, statistic_interval
+from apportion.evaluation.bootstrap import mean_interval
 from apportion.evaluation.pairs import Floats, Pairs, question_groups
+from apportion.prediction.benefit import GAIN_MODEL_IN_USE
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.gain import NAME as GAIN_MODEL_IN_USE
-from apportion.prediction.quality import RANKING, REGRESSION, Metric
 
 RESAMPLES = 2000
-QUALITY_RESAMPLES = 500
-"""Resamples for the figures of the predictors, which are computed anew on every resample."""
 
 
 def route_summary(questions: pl.DataFrame, outcomes: pl.DataFrame, quality: pl.DataFrame) -> pl.DataFrame:
@@ -155,71 +152,6 @@ def question_audit(pairs: Pairs, features: pl.DataFrame, predictions: pl.DataFra
         pl.Series("coverage_quartile", _known_quartiles(frame["coverage_cheap"]), dtype=pl.Int64),
         pl.col("deep_tokens").alias("cost"),
     )
-
-
-def prediction_quality(
-    pairs: Pairs, held_out: pl.DataFrame, in_sample: pl.DataFrame, *, seed: int = 0
-) -> pl.DataFrame:
-    """Rows of `prediction_quality`: figures averaged over the seeds, with filing-clustered intervals.
-
-    Gain predictions are measured as regression and as a ranking of the questions that the deep call helps.
-    """
-    helped = pl.DataFrame(
-        {"question_id": pairs.frame["question_id"], "helped": pairs.helped, "group": pairs.groups}
-    )
-    rows: list[dict[str, Any]] = []
-    for split, predictions in (("held_out", held_out), ("in_sample", in_sample)):
-        for target, model in (
-            predictions.select("target", "model").unique().sort("target", "model").iter_rows()
-        ):
-            part = predictions.filter((pl.col("target") == target) & (pl.col("model") == model)).join(
-                helped, on="question_id"
-            )
-            metrics: dict[str, tuple[str, Metric]] = {
-                name: ("actual", metric) for name, metric in REGRESSION.items()
-            }
-            if target == "gain":
-                metrics.pop("mape")
-                metrics |= {name: ("helped", metric) for name, metric in RANKING.items()}
-            for name, (truth, metric) in metrics.items():
-                value, low, high = _averaged(part, truth, metric, seed, with_interval=split == "held_out")
-                rows.append(
-                    {
-                        "target": target,
-                        "model": model,
-                        "split": split,
-                        "metric": name,
-                        "value": value,
-                        "ci_low": low,
-                        "ci_high": high,
-                        "in_use": model in (GAIN_MODEL_IN_USE, COST_MODEL_IN_USE),
-                    }
-                )
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _averaged(
-    part: pl.DataFrame, truth: str, metric: Metric, seed: int, *, with_interval: bool
-) -> tuple[float | None, float | None, float | None]:
-    wide = part.pivot(on="seed", index=["question_id", truth, "group"], values="predicted").sort(
-        "question_id"
-    )
-    actual = wide[truth].cast(pl.Float64).to_numpy()
-    predicted = wide.drop("question_id", truth, "group").to_numpy()
-
-    def mean_over_seeds(counts: Floats) -> float:
-        rows = np.repeat(np.arange(len(actual)), counts.astype(np.int64))
-        values = [metric(actual[rows], predicted[rows, column]) for column in range(predicted.shape[1])]
-        known = [value for value in values if value is not None]
-        return float(np.mean(known)) if len(known) == len(values) else float("nan")
-
-    if not with_interval:
-        value = mean_over_seeds(np.ones(len(actual)))
-        return (None if np.isnan(value) else value), None, None
-    interval = statistic_interval(
-        mean_over_seeds, wide["group"].to_list(), resamples=QUALITY_RESAMPLES, seed=seed
-    )
-    return interval.estimate, interval.low, interval.high
 
 
 def quartiles(values: Floats) -> list[int]:

@@ -14,6 +14,7 @@ from apportion.allocation.candidates import Candidates
 from apportion.allocation.policies import (
     ORACLE_POLICIES,
     POLICIES,
+    REFUSAL,
     budget_levels,
     policy_order,
     select,
@@ -89,7 +90,7 @@ def sweep_policies(
     *,
     gain_model: str,
     cost_model: str,
-    policies: Sequence[str] = POLICIES,
+    policies: Sequence[str] = (*POLICIES, REFUSAL),
     budgets: Sequence[float] = BUDGETS,
     bought: pl.DataFrame | None = None,
 ) -> Sweep:
@@ -108,7 +109,9 @@ def sweep_policies(
     """
     ids = pairs.frame.select("question_id")
     signals = ids.join(
-        features.select("question_id", "cheap_confidence", "margin"), on="question_id", how="left"
+        features.select("question_id", "cheap_confidence", "margin", "cheap_refused"),
+        on="question_id",
+        how="left",
     )
     seeds = tuple(predictions["seed"].unique().sort().to_list())
     shape = (len(policies), len(seeds), len(budgets))
@@ -126,6 +129,7 @@ def sweep_policies(
             predicted_cost=costs[s],
             confidence=_nan(signals["cheap_confidence"]),
             margin=_nan(signals["margin"]),
+            refused=_nan(signals["cheap_refused"]),
             realised_gain=pairs.gain,
             realised_cost=pairs.frame["deep_tokens"].to_numpy(),
         )

@@ -61,13 +61,15 @@ class ExactPromptCost:
     A tokenizer's count is close to additive over what a prompt is made of, so the billed input is a linear function of
     our own count of the prompt and of its letters, digits, signs and words. It is fitted by least squares on the deep
     calls of the training rows and on the cheap calls that were paid for before. With a model that counts as we do the
-    fit is exact: our own count alone explains it.
+    fit is exact: our own count alone explains it. Where the prompt could not be counted, a ridge on all features
+    stands in.
     """
 
     name = "exact_prompt"
 
     def __init__(self, seed: int) -> None:
         self._output: Any = standardised_ridge(RIDGE_ALPHA)
+        self._whole: Any = standardised_ridge(RIDGE_ALPHA)
         self._design: Design | None = None
         self._coefficients: Floats | None = None
         self._most_output = 0.0
@@ -75,10 +77,12 @@ class ExactPromptCost:
     def fit(self, features: pl.DataFrame, input_tokens: Floats, output_tokens: Floats) -> ExactPromptCost:
         """Fit the prompt's price on the input and the ridge on the output."""
         billed = features["cheap_input_tokens"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        paid = np.isfinite(billed) & (billed > 0)
-        terms = np.vstack([prompt_terms(features, "deep"), prompt_terms(features, "cheap")[paid]])
-        self._coefficients = _least_squares(terms, np.concatenate([input_tokens, billed[paid]]))
+        paid = np.isfinite(billed) & (billed > 0) & features["cheap_prompt_tokens"].is_not_null().to_numpy()
+        counted = features["deep_prompt_tokens"].is_not_null().to_numpy()
+        terms = np.vstack([prompt_terms(features, "deep")[counted], prompt_terms(features, "cheap")[paid]])
+        self._coefficients = _least_squares(terms, np.concatenate([input_tokens[counted], billed[paid]]))
         self._design = Design.of(features)
+        self._whole.fit(self._design.matrix(features), input_tokens + output_tokens)
         self._output.fit(self._design.matrix(features), output_tokens)
         self._most_output = float(output_tokens.max(initial=0.0))
         return self
@@ -89,7 +93,9 @@ class ExactPromptCost:
             raise ValueError("the cost model predicts only after fit")
         prompt = prompt_terms(features, "deep") @ self._coefficients
         output = np.clip(self._output.predict(self._design.matrix(features)), 0.0, self._most_output)
-        return np.asarray(np.maximum(prompt + output, LEAST_TOKENS), dtype=np.float64)
+        counted = features["deep_prompt_tokens"].is_not_null().to_numpy()
+        predicted = np.where(counted, prompt + output, self._whole.predict(self._design.matrix(features)))
+        return np.asarray(np.maximum(predicted, LEAST_TOKENS), dtype=np.float64)
 
 
 def prompt_terms(features: pl.DataFrame, side: str) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,25 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from apportion.prediction.benefit import (
+    BENEFIT_MODELS,
+    BenefitModel,
+    Blend,
+    HelpHurt,
+    MonotoneBoosting,
+    TwoPart,
+)
 from apportion.prediction.cost import COST_MODELS
 from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
+from apportion.prediction.pool import AnswerPool
+from apportion.prediction.quality import auroc
 
 FOLDS = 5
+INNER_FOLDS = 3
+SMALL = 5_000
+SELECTED = "selected"
+BENEFIT_NAMES = tuple(model.name for model in BENEFIT_MODELS)
 SEEDS = (11, 22, 33)
 
 
@@ -60,7 +75,9 @@ class Training:
         features: decision-time features, with ``question_id``.
         groups: the filing of each row.
         gain: quality of the deep answer less that of the cheap one.
-        input_tokens, output_tokens: of the deep call.
+        input_tokens, output_tokens: of the deep call; NaN where nobody counted: such rows teach and test no cost.
+        helped, hurt: wrong by the cheap route and right by the deep one, and the other way round.
+        pool: graded answers of the set and its sisters, for the models that learn from more than the pair.
     """
 
     features: pl.DataFrame
@@ -68,40 +85,188 @@ class Training:
     gain: Floats
     input_tokens: Floats
     output_tokens: Floats
+    helped: npt.NDArray[np.bool_] | None = None
+    hurt: npt.NDArray[np.bool_] | None = None
+    pool: AnswerPool | None = None
 
     @property
     def cost(self) -> Floats:
         """Tokens of the deep call."""
         return self.input_tokens + self.output_tokens
 
+    def groups_at(self, rows: npt.NDArray[np.bool_]) -> frozenset[str]:
+        """The filings of some rows."""
+        return frozenset(group for group, at in zip(self.groups, rows, strict=True) if at)
+
+    def part(self, rows: npt.NDArray[np.bool_]) -> Training:
+        """Some rows; the pool stays whole."""
+        return Training(
+            self.features.filter(pl.Series(rows)),
+            [group for group, at in zip(self.groups, rows, strict=True) if at],
+            self.gain[rows],
+            self.input_tokens[rows],
+            self.output_tokens[rows],
+            None if self.helped is None else self.helped[rows],
+            None if self.hurt is None else self.hurt[rows],
+            self.pool,
+        )
+
 
 def crossfit(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
     """Held-out predictions of gain and cost by every model under every seed.
 
+    With a pool, the benefit models predict the chances to help and to hurt as well, and `selected` is whichever
+    model did best inside the training filings alone.
+
     Returns:
         Columns target, model, seed, question_id, fold, predicted, actual.
     """
+    with few_threads(training):
+        return pl.concat(frame for seed in seeds for frame in _held_out(training, seed))
+
+
+def _held_out(training: Training, seed: int) -> list[pl.DataFrame]:
     frames = []
-    for seed in seeds:
-        folds = grouped_folds(training.groups, seed)
-        for target, model, actual, fit in _tasks(training, seed):
-            predicted = np.full(len(folds), np.nan)
-            for fold in range(int(folds.max()) + 1):
-                held_out = folds == fold
-                predicted[held_out] = fit(~held_out).predict(training.features.filter(pl.Series(held_out)))
-            frames.append(_frame(training, target, model, seed, folds, predicted, actual))
-    return pl.concat(frames)
+    folds = grouped_folds(training.groups, seed)
+    for target, model, actual, fit in _tasks(training, seed):
+        predicted = np.full(len(folds), np.nan)
+        for fold in range(int(folds.max()) + 1):
+            held_out = folds == fold
+            predicted[held_out] = fit(~held_out).predict(training.features.filter(pl.Series(held_out)))
+        frames.append(_frame(training, target, model, seed, folds, predicted, actual))
+    for model, chances in benefit_chances(training, seed, folds).items():
+        frames += _benefit_frames(training, model, seed, folds, chances)
+    return frames
+
+
+@contextmanager
+def few_threads(training: Training) -> Iterator[None]:
+    """One thread for small sets: threads that wait for one another cost more there than they save."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1 if training.features.height < SMALL else None):
+        yield
+
+
+def benefit_chances(
+    training: Training, seed: int, folds: npt.NDArray[np.int64]
+) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """Held-out gain and chances to help and to hurt by benefit model, shapes (n,); none without a pool."""
+    if training.pool is None:
+        return {}
+    found: dict[str, tuple[Floats, Floats, Floats]] = {
+        name: (np.zeros(len(folds)), np.zeros(len(folds)), np.zeros(len(folds)))
+        for name in (*BENEFIT_NAMES, SELECTED)
+    }
+    for fold in range(int(folds.max()) + 1):
+        held_out = folds == fold
+        seen = training.part(~held_out)
+        made = fit_benefit(seen, seed, without=training.groups_at(held_out))
+        tested = training.features.filter(pl.Series(held_out))
+        for name, model in made.items():
+            for into, chance in zip(found[name], gain_and_chances(seen, model, tested), strict=True):
+                into[held_out] = chance
+    return found
+
+
+def gain_and_chances(
+    seen: Training, model: BenefitModel, features: pl.DataFrame
+) -> tuple[Floats, Floats, Floats]:
+    """Predicted gain, and the chances to help and to hurt, shapes (n,).
+
+    Grades that are shares of passes make help and harm come in sizes: their means over the rows seen.
+    """
+    helps, hurts = model.chances(features)
+    won, lost = 1.0, 1.0
+    if seen.helped is not None and seen.helped.any():
+        won = float(seen.gain[seen.helped].mean())
+    if seen.hurt is not None and seen.hurt.any():
+        lost = -float(seen.gain[seen.hurt].mean())
+    return helps * won - hurts * lost, helps, hurts
+
+
+def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ()) -> dict[str, BenefitModel]:
+    """Every benefit model fitted on the training rows and the pool, and `selected`, the one that does best inside.
+
+    Args:
+        training: the rows.
+        seed: of the inner folds and the models.
+        without: filings that the pool must not show.
+    """
+    if training.pool is None:
+        raise ValueError("the benefit models learn from a pool of graded answers, and there is none")
+    pool = training.pool.without(without)
+    two_part, help_hurt = TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool)
+    made: dict[str, BenefitModel] = {
+        "blend": Blend.of(two_part, help_hurt),
+        "two_part": two_part,
+        "help_hurt": help_hurt,
+        "monotone_boosting": MonotoneBoosting(seed).fit(pool),
+    }
+    made[SELECTED] = made[choose(training, pool, seed)]
+    return made
+
+
+def choose(training: Training, pool: AnswerPool, seed: int) -> str:
+    """The benefit model that ranks helped questions best, held out by filing inside the training rows.
+
+    Figures are AUROC over inner folds; without both kinds of question, or with too few filings, the first is taken.
+    """
+    names = sorted(set(training.groups))
+    if (
+        training.helped is None
+        or len(names) < INNER_FOLDS
+        or not 0 < training.helped.sum() < len(training.helped)
+    ):
+        return BENEFIT_NAMES[0]
+    folds = grouped_folds(training.groups, seed, INNER_FOLDS)
+    scores = {name: np.zeros(len(folds)) for name in BENEFIT_NAMES}
+    for fold in range(int(folds.max()) + 1):
+        held_out = folds == fold
+        inner = pool.without(training.groups_at(held_out))
+        two_part, help_hurt = TwoPart(seed).fit(inner), HelpHurt(seed).fit(inner)
+        tested = training.features.filter(pl.Series(held_out))
+        for model in (Blend.of(two_part, help_hurt), two_part, help_hurt, MonotoneBoosting(seed).fit(inner)):
+            helps, hurts = model.chances(tested)
+            scores[model.name][held_out] = helps - hurts
+    figures = [auroc(training.helped.astype(np.float64), scores[name]) or 0.0 for name in BENEFIT_NAMES]
+    return BENEFIT_NAMES[int(np.argmax(np.round(figures, 9)))]
+
+
+def _benefit_frames(
+    training: Training,
+    model: str,
+    seed: int,
+    folds: npt.NDArray[np.int64],
+    chances: tuple[Floats, Floats, Floats],
+) -> list[pl.DataFrame]:
+    if training.helped is None or training.hurt is None:
+        raise ValueError(
+            "the benefit models are tested on helped and hurt questions, which this training lacks"
+        )
+    gain, helps, hurts = chances
+    return [
+        _frame(training, "gain", model, seed, folds, gain, training.gain),
+        _frame(training, "help", model, seed, folds, helps, training.helped.astype(np.float64)),
+        _frame(training, "hurt", model, seed, folds, hurts, training.hurt.astype(np.float64)),
+    ]
 
 
 def in_sample(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
     """Predictions on the rows that the models were fitted on; only ever shown beside the held-out ones."""
     everything = np.ones(training.features.height, dtype=np.bool_)
     nowhere = np.zeros(training.features.height, dtype=np.int64)
-    return pl.concat(
-        _frame(training, target, model, seed, nowhere, fit(everything).predict(training.features), actual)
-        for seed in seeds
-        for target, model, actual, fit in _tasks(training, seed)
-    )
+    frames = []
+    for seed in seeds:
+        frames += [
+            _frame(training, target, model, seed, nowhere, fit(everything).predict(training.features), actual)
+            for target, model, actual, fit in _tasks(training, seed)
+        ]
+        made = {} if training.pool is None else fit_benefit(training, seed)
+        for name, chosen in made.items():
+            chances = gain_and_chances(training, chosen, training.features)
+            frames += _benefit_frames(training, name, seed, nowhere, chances)
+    return pl.concat(frames)
 
 
 def _tasks(
@@ -112,15 +277,17 @@ def _tasks(
 
     def fit_cost(model: Any) -> Callable[[npt.NDArray[np.bool_]], Any]:
         def fit(rows: npt.NDArray[np.bool_]) -> Any:
-            features = training.features.filter(pl.Series(rows))
-            return model(seed).fit(features, training.input_tokens[rows], training.output_tokens[rows])
+            counted = rows & np.isfinite(training.cost)
+            features = training.features.filter(pl.Series(counted))
+            return model(seed).fit(features, training.input_tokens[counted], training.output_tokens[counted])
 
         return fit
 
     tasks: list[tuple[str, str, Floats, Callable[[npt.NDArray[np.bool_]], Any]]] = [
         ("gain", GainModel.name, training.gain, fit_gain)
     ]
-    tasks += [("cost", model.name, training.cost, fit_cost(model)) for model in COST_MODELS]
+    if np.isfinite(training.cost).any():
+        tasks += [("cost", model.name, training.cost, fit_cost(model)) for model in COST_MODELS]
     return tasks
 
 
@@ -138,7 +305,7 @@ def _frame(
             "question_id": training.features["question_id"],
             "fold": folds,
             "predicted": predicted,
-            "actual": actual,
+            "actual": pl.Series(actual).fill_nan(None),
         }
     ).select(
         pl.lit(target).alias("target"),

@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from apportion.features.signals import SIGNALS
+
 Floats = npt.NDArray[np.float64]
 
 PROMPT_PARTS = ("letters", "digits", "signs", "words")
 """What a prompt is made of; the exact cost model alone reads these."""
 
 NOT_FEATURES = frozenset(
-    {"outcome_set", "cheap_route", "deep_route", "question_id"}
+    {"outcome_set", "cheap_route", "deep_route", "question_id", *SIGNALS}
     | {f"{side}_prompt_{part}" for side in ("cheap", "deep") for part in PROMPT_PARTS}
 )
 
@@ -34,8 +36,14 @@ class Design:
 
     @classmethod
     def of(cls, features: pl.DataFrame, columns: Sequence[str] | None = None) -> Design:
-        """The design of a frame of features: all of them, or those named."""
-        names = [name for name in (columns or features.columns) if name not in NOT_FEATURES]
+        """The design of a frame of features: those named, else all of the paper's; signals are read by name only."""
+        barred = NOT_FEATURES if columns is None else frozenset()
+        names = [
+            name
+            for name in (features.columns if columns is None else columns)
+            # A column that is never known teaches nothing, and boosting cannot bin it.
+            if name not in barred and features[name].null_count() < features.height
+        ]
         text = [name for name in names if features.schema[name] == pl.String]
         levels = tuple((name, tuple(features[name].drop_nulls().unique().sort())) for name in text)
         return cls(tuple(name for name in names if name not in text), levels)

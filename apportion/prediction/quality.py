@@ -10,6 +10,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Metric = Callable[[Floats, Floats], float | None]
 
+ECE_BINS = 10
+
 
 def r2(actual: Floats, predicted: Floats) -> float | None:
     """1 − squared error by variance around the mean; None where the actual values don't vary."""
@@ -42,12 +44,33 @@ def auroc(labels: Floats, score: Floats) -> float | None:
 
 
 def auprc(labels: Floats, score: Floats) -> float | None:
-    """Average precision; None without a positive."""
-    from sklearn.metrics import average_precision_score
-
+    """Average precision: precision at each distinct score, by the recall it adds; None without a positive."""
     positive = labels > 0
-    return float(average_precision_score(positive, score)) if positive.any() else None
+    if not positive.any():
+        return None
+    order = np.argsort(-score, kind="stable")
+    found = np.cumsum(positive[order])
+    # Equal scores are one threshold: only the last of them counts.
+    last = np.append(np.diff(score[order]) != 0, np.True_)
+    precision = found[last] / (np.flatnonzero(last) + 1)
+    return float((np.diff(found[last], prepend=0) * precision).sum() / found[-1])
+
+
+def brier(happened: Floats, chance: Floats) -> float | None:
+    """Mean squared error of chances."""
+    return float(((happened - chance) ** 2).mean()) if happened.size else None
+
+
+def ece(happened: Floats, chance: Floats) -> float | None:
+    """Expected calibration error: the mean gap of chance and frequency over ten bins of equal numbers."""
+    if not happened.size:
+        return None
+    order = np.argsort(chance, kind="stable")
+    bins = np.array_split(order, min(ECE_BINS, happened.size))
+    gaps = [len(rows) * abs(happened[rows].mean() - chance[rows].mean()) for rows in bins]
+    return float(np.sum(gaps) / happened.size)
 
 
 REGRESSION: dict[str, Metric] = {"r2": r2, "mae": mae, "mape": mape}
 RANKING: dict[str, Metric] = {"auroc": auroc, "auprc": auprc}
+CHANCE: dict[str, Metric] = {"brier": brier, "ece": ece}

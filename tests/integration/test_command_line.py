@@ -65,7 +65,7 @@ def test_the_whole_path_leaves_its_tables(finished: CommandLine) -> None:
             "questions": "24",
             "outcomes": "96",
             "judgements": "288",
-            "policies": "64",
+            "policies": "72",
         }
     ]
 
@@ -113,9 +113,9 @@ def test_sql_reads_while_a_run_writes(finished: CommandLine, tmp_path: Path) -> 
         answer = rows(
             finished, "SELECT outcome_set, count(*) AS n FROM policy_summary GROUP BY ALL ORDER BY ALL"
         )
-        assert {"outcome_set": "tiny", "n": "64"} in answer
+        assert {"outcome_set": "tiny", "n": "72"} in answer
         assert shell.sql("SELECT count(*) FROM policy_summary WHERE outcome_set = 'tiny'").fetchall() == [
-            (64,)
+            (72,)
         ]
         seen += 1
     writing.communicate()

@@ -1,0 +1,213 @@
+"""The published figures of the predictors: held out beside in sample, with filing-clustered intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from apportion.evaluation.bootstrap import statistic_interval
+from apportion.evaluation.pairs import Floats, Pairs
+from apportion.features.signals import SIGNAL_GROUPS
+from apportion.prediction.benefit import GAIN_MODEL_IN_USE, Blend, HelpHurt, TwoPart
+from apportion.prediction.cost import COST_MODEL_IN_USE
+from apportion.prediction.crossfit import SEEDS, Training, grouped_folds
+from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.quality import CHANCE, RANKING, REGRESSION, Metric, auroc
+
+QUALITY_RESAMPLES = 500
+"""Resamples for the figures of the predictors, which are computed anew on every resample."""
+
+CEILING = "perfect_detector"
+"""A detector that knows which cheap answers are wrong, and nothing of the deep ones: the ceiling of such signals."""
+
+LEARNT_FROM = (0.25, 0.5, 0.75)
+IN_USE = (GAIN_MODEL_IN_USE, COST_MODEL_IN_USE)
+
+
+def prediction_quality(
+    pairs: Pairs, held_out: pl.DataFrame, in_sample: pl.DataFrame, *, seed: int = 0
+) -> pl.DataFrame:
+    """Rows of `prediction_quality`: figures averaged over the seeds, with filing-clustered intervals.
+
+    Gain predictions are measured as regression and as a ranking of the questions that the deep call helps; chances as
+    chances. ``auroc_less_ridge_boosting`` is a model's AUROC less that of the paper's ensemble on the same resamples.
+    Rows whose actual value is unknown test nothing.
+
+    Args:
+        pairs: the graded questions.
+        held_out: rows of `predictions` of the pair.
+        in_sample: predictions of the rows that the models were fitted on.
+        seed: of the resamples.
+    """
+    helped = pl.DataFrame(
+        {"question_id": pairs.frame["question_id"], "helped": pairs.helped, "group": pairs.groups}
+    )
+    rows: list[dict[str, Any]] = []
+    for split, predictions in (("held_out", held_out), ("in_sample", in_sample)):
+        tested = predictions.filter(pl.col("actual").is_not_null()).join(helped, on="question_id")
+        parts = {
+            (target, model): part
+            for (target, model), part in tested.partition_by("target", "model", as_dict=True).items()
+        }
+        for target, model in sorted(parts):
+            for metric, figure in _metrics(target):
+                truth = "helped" if target == "gain" and metric in RANKING else "actual"
+                value, low, high = _averaged(
+                    parts[target, model], truth, figure, seed, with_interval=split == "held_out"
+                )
+                rows.append(_row(target, model, split, metric, value, low, high))
+            paper = parts.get(("gain", PAPER_MODEL))
+            if target == "gain" and split == "held_out" and model != PAPER_MODEL and paper is not None:
+                figures = _difference(parts[target, model], paper, seed)
+                rows.append(_row(target, model, split, f"auroc_less_{PAPER_MODEL}", *figures))
+    wrong = (~pairs.frame["cheap_correct"]).to_numpy().astype(np.float64)
+    knows = helped.with_columns(seed=pl.lit(0), predicted=pl.Series(wrong))
+    for metric in RANKING:
+        value, low, high = _averaged(knows, "helped", RANKING[metric], seed, with_interval=True)
+        rows.append(_row("gain", CEILING, "held_out", metric, value, low, high))
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def learning_figures(training: Training, seed: int = SEEDS[0]) -> pl.DataFrame:
+    """Rows of `prediction_quality` on how the model in use learns, held out, under one seed.
+
+    ``auroc_shuffled:GROUP`` is its AUROC with one group of signals permuted among the held-out questions;
+    ``auroc_learnt_from:SHARE`` with that share of the training filings alone. None without a pool.
+    """
+    if training.pool is None or training.helped is None:
+        return pl.DataFrame(schema={"target": pl.String})
+    folds = grouped_folds(training.groups, seed)
+    shuffled = {group: np.zeros(len(folds)) for group in SIGNAL_GROUPS}
+    learnt = {share: np.zeros(len(folds)) for share in LEARNT_FROM}
+    for fold in range(int(folds.max()) + 1):
+        out = folds == fold
+        tested = training.features.filter(pl.Series(out))
+        pool = training.pool.without(training.groups_at(out))
+        model = Blend.of(TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool))
+        order = np.random.default_rng([seed, fold]).permutation(tested.height)
+        for group, scores in shuffled.items():
+            names = [name for name in SIGNAL_GROUPS[group] if name in tested.columns]
+            scores[out] = _gain(model, tested.with_columns(tested[name].gather(order) for name in names))
+        kept = sorted(set(pool.answers["group"]))
+        drawn = np.random.default_rng([seed, fold, 1]).permutation(len(kept))
+        for share, scores in learnt.items():
+            few = pool.without([kept[i] for i in drawn[max(round(share * len(kept)), 2) :]])
+            scores[out] = _gain(Blend.of(TwoPart(seed).fit(few), HelpHurt(seed).fit(few)), tested)
+    truth = training.helped.astype(np.float64)
+    figures = {f"auroc_shuffled:{group}": auroc(truth, scores) for group, scores in shuffled.items()}
+    figures |= {f"auroc_learnt_from:{share}": auroc(truth, scores) for share, scores in learnt.items()}
+    rows = [_row("gain", GAIN_MODEL_IN_USE, "held_out", name, value) for name, value in figures.items()]
+    return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64))
+
+
+def reliability(held_out: pl.DataFrame, bins: int = 5) -> pl.DataFrame:
+    """Rows of `reliability`: predicted chances beside what happened, in bins of equal numbers of questions.
+
+    Args:
+        held_out: rows of `predictions` of a pair; targets help and hurt are read, averaged over the seeds.
+        bins: how many.
+    """
+    mean = (
+        held_out.filter(pl.col("target").is_in(["help", "hurt"]) & pl.col("actual").is_not_null())
+        .group_by("target", "model", "question_id")
+        .agg(pl.col("predicted").mean(), pl.col("actual").first())
+        .sort("target", "model", "predicted", "question_id")
+    )
+    place = pl.int_range(pl.len()).over("target", "model")
+    size = pl.len().over("target", "model")
+    return (
+        mean.with_columns(bin=(place * bins // size + 1).cast(pl.Int64))
+        .group_by("target", "model", "bin")
+        .agg(
+            pl.len().cast(pl.Int64).alias("questions"),
+            pl.col("predicted").mean(),
+            pl.col("actual").mean().alias("observed"),
+        )
+        .sort("target", "model", "bin")
+    )
+
+
+def _metrics(target: str) -> Iterator[tuple[str, Metric]]:
+    if target in ("help", "hurt"):
+        yield from (RANKING | CHANCE).items()
+        return
+    yield from ((name, metric) for name, metric in REGRESSION.items() if target != "gain" or name != "mape")
+    if target == "gain":
+        yield from RANKING.items()
+
+
+def _row(
+    target: str,
+    model: str,
+    split: str,
+    metric: str,
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+) -> dict[str, Any]:
+    return {
+        "target": target,
+        "model": model,
+        "split": split,
+        "metric": metric,
+        "value": value,
+        "ci_low": low,
+        "ci_high": high,
+        "in_use": model in IN_USE,
+    }
+
+
+def _gain(model: Blend, features: pl.DataFrame) -> Floats:
+    helps, hurts = model.chances(features)
+    return helps - hurts
+
+
+def _wide(part: pl.DataFrame, truth: str) -> tuple[Floats, Floats, list[str]]:
+    wide = part.pivot(on="seed", index=["question_id", truth, "group"], values="predicted").sort(
+        "question_id"
+    )
+    predicted = wide.drop("question_id", truth, "group").to_numpy()
+    return wide[truth].cast(pl.Float64).to_numpy(), predicted, wide["group"].to_list()
+
+
+def _mean_over_seeds(metric: Metric, actual: Floats, predicted: Floats, counts: Floats) -> float:
+    rows = np.repeat(np.arange(len(actual)), counts.astype(np.int64))
+    values = [metric(actual[rows], predicted[rows, column]) for column in range(predicted.shape[1])]
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else float("nan")
+
+
+def _averaged(
+    part: pl.DataFrame, truth: str, metric: Metric, seed: int, *, with_interval: bool
+) -> tuple[float | None, float | None, float | None]:
+    actual, predicted, groups = _wide(part, truth)
+    if not with_interval:
+        value = _mean_over_seeds(metric, actual, predicted, np.ones(len(actual)))
+        return (None if np.isnan(value) else value), None, None
+    interval = statistic_interval(
+        lambda counts: _mean_over_seeds(metric, actual, predicted, counts),
+        groups,
+        resamples=QUALITY_RESAMPLES,
+        seed=seed,
+    )
+    return interval.estimate, interval.low, interval.high
+
+
+def _difference(
+    part: pl.DataFrame, baseline: pl.DataFrame, seed: int
+) -> tuple[float | None, float | None, float | None]:
+    actual, predicted, groups = _wide(part, "helped")
+    _, other, _ = _wide(baseline, "helped")
+    interval = statistic_interval(
+        lambda counts: (
+            _mean_over_seeds(auroc, actual, predicted, counts)
+            - _mean_over_seeds(auroc, actual, other, counts)
+        ),
+        groups,
+        resamples=QUALITY_RESAMPLES,
+        seed=seed,
+    )
+    return interval.estimate, interval.low, interval.high

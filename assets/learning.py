@@ -1,0 +1,87 @@
+"""What the benefit models learn from: graded answers of a set and of its sister sets, with their signals."""
+
+import polars as pl
+
+from apportion.evaluation.pairs import question_groups
+from apportion.features.decision import question_features
+from apportion.features.logged import Contexts, answer_rows
+from apportion.prediction.pool import AnswerPool, PairKey
+from assets.asking import set_questions
+from assets.resources import Comparison
+from warehouse.store import Store
+
+MOST_ANSWERS = 20_000
+"""Answers that a pool takes of one set: whole questions, evenly over their ids."""
+
+MOST_PAGES = 10
+"""Pages of a context that is read again for its figures; a whole filing supports any figure."""
+
+
+def sister_sets(store: Store, outcome_set: str) -> list[str]:
+    """The set itself, then those that share its name up to a colon: other models on the same questions."""
+    family, colon, _ = outcome_set.partition(":")
+    if not colon:
+        return [outcome_set]
+    others = [name for name in store.slices("questions", "outcome_set") if name.startswith(f"{family}:")]
+    return [outcome_set, *(name for name in others if name != outcome_set)]
+
+
+def answer_pool(store: Store, outcome_set: str, comparison: Comparison, judge: str) -> AnswerPool:
+    """Every answer that the judge graded in the set and its sisters."""
+    frames = [_graded(store, name, judge) for name in sister_sets(store, outcome_set)]
+    return AnswerPool(
+        pl.concat([frame for frame in frames if frame is not None], how="vertical_relaxed"),
+        PairKey(outcome_set, comparison.cheap, comparison.deep),
+    )
+
+
+def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
+    where = {"outcome_set": outcome_set}
+    grades = (
+        store.read("route_quality", where)
+        .filter((pl.col("judge") == judge) & pl.col("correct").is_not_null())
+        .select("question_id", "route", "correct")
+    )
+    if grades.is_empty():
+        return None
+    asked = set_questions(store, outcome_set)
+    step = -(-grades.height // MOST_ANSWERS)
+    asked = asked.sort("question_id").gather_every(step)
+    outcomes = store.read("route_outcomes", where).join(grades, on=["question_id", "route"], how="semi")
+    signals = answer_rows(asked, outcomes, contexts_of(store, outcomes))
+    return (
+        signals.join(grades, on=["question_id", "route"])
+        .join(question_features(asked), on="question_id")
+        .join(question_groups(asked).select("question_id", "group"), on="question_id")
+        .with_columns(outcome_set=pl.lit(outcome_set))
+        .sort("question_id", "route")
+    )
+
+
+def contexts_of(store: Store, outcomes: pl.DataFrame) -> Contexts:
+    """The text that each answer was made from, by question and route, where the pages are known and few."""
+    wanted = (
+        outcomes.filter(pl.col("context").list.len().is_between(1, MOST_PAGES))
+        .select("question_id", "route", "context")
+        .explode("context")
+        .unnest("context")
+    )
+    if wanted.is_empty():
+        return {}
+    pages = (
+        store.scan("pages")
+        .join(
+            wanted.lazy().select("filing_id", "page_number").unique(),
+            on=["filing_id", "page_number"],
+            how="semi",
+        )
+        .select("filing_id", "page_number", "text")
+        .collect()
+    )
+    texts: dict[tuple[str, str], list[str]] = {}
+    joined = wanted.join(pages, on=["filing_id", "page_number"]).sort(
+        "question_id", "route", "filing_id", "page_number"
+    )
+    for question, route, text in joined.select("question_id", "route", "text").iter_rows():
+        texts.setdefault((question, route), []).append(text)
+    return {key: "\n".join(parts) for key, parts in texts.items()}
