@@ -75,6 +75,8 @@ def _table(frame: pl.DataFrame, title: str | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from apportion.showing import cell
+
     width = None if sys.stdout.isatty() else max(shutil.get_terminal_size((200, 50)).columns, 200)
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
@@ -84,21 +86,6 @@ def _table(frame: pl.DataFrame, title: str | None) -> None:
     for row in frame.iter_rows():
         table.add_row(*(Text(clean(cell(value))) for value in row))
     Console(width=width, highlight=False).print(table)
-
-
-def cell(value: Any) -> str:
-    """A value as people read it: unknown is a dash, never a zero."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if value == round(value) and abs(value) >= 10:
-            return f"{value:,.0f}"
-        return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3f}"
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) >= 10_000 else str(value)
-    return str(value)
 
 
 class ProgressBar:

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from apportion.corpus.records import Corpus, Problem, safe_name
+from apportion.corpus.records import QUESTION_COLUMNS, Corpus, Problem, safe_name
 from apportion.tokens import count_tokens_batch
 
 QUESTIONS_FILE = "financebench_open_source.jsonl"
@@ -27,8 +27,6 @@ FORMS = {
     "earnings": "earnings release",
     "annual report": "annual report",
 }
-
-PAGE_TYPE = pl.Struct({"filing_id": pl.String, "page_number": pl.Int64})
 
 
 @dataclass
@@ -241,13 +239,4 @@ def _pages(build: _Builder) -> pl.DataFrame:
 
 
 def _questions(build: _Builder) -> pl.DataFrame:
-    schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        "question_id": pl.String,
-        "text": pl.String,
-        "family": pl.String,
-        "company": pl.String,
-        "filing_id": pl.String,
-        "reference_answer": pl.String,
-        "evidence": pl.List(PAGE_TYPE),
-    }
-    return pl.DataFrame(list(build.questions.values()), schema=schema)
+    return pl.DataFrame(list(build.questions.values()), schema=QUESTION_COLUMNS)

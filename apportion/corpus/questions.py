@@ -11,18 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from apportion.corpus.records import Corpus, Problem, safe_name
-
-PAGE_TYPE = pl.Struct({"filing_id": pl.String, "page_number": pl.Int64})
-COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "question_id": pl.String,
-    "text": pl.String,
-    "family": pl.String,
-    "company": pl.String,
-    "filing_id": pl.String,
-    "reference_answer": pl.String,
-    "evidence": pl.List(PAGE_TYPE),
-}
+from apportion.corpus.records import QUESTION_COLUMNS, Corpus, Problem, safe_name
 
 
 def read_questions(path: Path) -> Corpus:
@@ -45,7 +34,7 @@ def read_questions(path: Path) -> Corpus:
     return Corpus(
         filings=nothing,
         pages=pl.DataFrame(schema={"filing_id": pl.String, "page_number": pl.Int64}),
-        questions=pl.DataFrame(list(rows.values()), schema=COLUMNS),
+        questions=pl.DataFrame(list(rows.values()), schema=QUESTION_COLUMNS),
         problems=problems,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
     )

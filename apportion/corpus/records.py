@@ -8,6 +8,20 @@ from dataclasses import dataclass
 
 import polars as pl
 
+PAGE_REFERENCE = pl.Struct({"filing_id": pl.String, "page_number": pl.Int64})
+"""A page: its filing and its zero-based number."""
+
+QUESTION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "question_id": pl.String,
+    "text": pl.String,
+    "family": pl.String,
+    "company": pl.String,
+    "filing_id": pl.String,
+    "reference_answer": pl.String,
+    "evidence": pl.List(PAGE_REFERENCE),
+}
+"""Columns of a source's questions."""
+
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 

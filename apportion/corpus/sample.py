@@ -12,8 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from apportion.corpus.financebench import PAGE_TYPE
-from apportion.corpus.records import Corpus
+from apportion.corpus.records import QUESTION_COLUMNS, Corpus
 from apportion.corpus.synthetic import questions_domain, questions_metrics, questions_novel
 from apportion.corpus.synthetic.filing import Filing, all_filings, filled
 from apportion.corpus.synthetic.questions import Question, ask
@@ -52,15 +51,6 @@ PAGE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "item": pl.String,
     "page_kind": pl.String,
 }
-QUESTION_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "question_id": pl.String,
-    "text": pl.String,
-    "family": pl.String,
-    "company": pl.String,
-    "filing_id": pl.String,
-    "reference_answer": pl.String,
-    "evidence": pl.List(PAGE_TYPE),
-}
 
 
 def build_sample(seed: int = SEED, filers: int = FILERS, years: int = YEARS) -> Corpus:
@@ -90,7 +80,7 @@ def build_sample(seed: int = SEED, filers: int = FILERS, years: int = YEARS) -> 
     return Corpus(
         pl.DataFrame(filings, schema=FILING_SCHEMA),
         pl.concat(pages),
-        pl.DataFrame(questions, schema=QUESTION_SCHEMA),
+        pl.DataFrame(questions, schema=QUESTION_COLUMNS),
         [],
         content.hexdigest(),
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
+
+from apportion.showing import cell
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -97,19 +98,6 @@ class Section:
     def anchor(self) -> str:
         """Where links go."""
         return "".join(c if c.isalnum() else "-" for c in self.title)
-
-
-def cell(value: Any) -> str:
-    """A value as people read it: unknown is a dash, never a zero."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if abs(value) >= 100:
-            return f"{value:,.0f}"
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def render(sections: Sequence[Section], subtitle: str) -> str:
