@@ -22,6 +22,7 @@ import numpy as np
 
 from apportion.evaluation.bootstrap import Interval, resampled_sums
 from apportion.routing.arms import Arms, Floats, check_price
+from apportion.routing.threads import one_thread
 
 RESAMPLES = 2000
 
@@ -100,7 +101,9 @@ def _gaps(arms: Arms, prices: list[float], resamples: int, seed: int, level: flo
         oracles.append(float(top.mean()))
         fixed.append(float(utility[best].mean()))
     columns = np.column_stack([regrets, quality.T, cost.T, np.ones(n)])
-    _, drawn, groups = resampled_sums(columns, arms.groups, resamples=resamples, seed=seed)
+    # Blocks are multiplied side by side; threads inside a product would only wait for each other.
+    with one_thread("blas"):
+        _, drawn, groups = resampled_sums(columns, arms.groups, resamples=resamples, seed=seed)
     return [
         Gap(
             price,

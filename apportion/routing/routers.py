@@ -13,7 +13,6 @@ Costs are predicted by the standardised ridge of the cost model; an arm that alw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +25,7 @@ from apportion.prediction.design import Design, standardised_ridge
 from apportion.prediction.gain import GainModel
 from apportion.routing.arms import Arms, Flags, Floats, choose, utilities
 from apportion.routing.quadratic import QuadraticRidge
+from apportion.routing.threads import one_thread
 
 ROUTERS = ("ridge", "boosting", "signals")
 BINS = 10
@@ -78,7 +78,8 @@ class Router:
         if self.kind == "ridge":
             self._quality = QuadraticRidge(self._seed).fit(matrix, quality, groups)
         else:
-            with _one_thread(len(quality)):
+            # Small trees grow several times faster on one thread than on several that wait for each other.
+            with one_thread("openmp", when=len(quality) < THREADS_FROM):
                 self._quality = self._trees(features, matrix, quality)
         self._costs = [_cost_model(matrix, cost[:, arm]) for arm in range(cost.shape[1])]
         return self
@@ -104,14 +105,6 @@ class Router:
             quality = np.column_stack([first, *(first + gain for gain in gains)])
         cost = np.column_stack([_told(model, matrix) for model in self._costs])
         return np.clip(quality, 0.0, 1.0), np.maximum(cost, 0.0)
-
-
-def _one_thread(rows: int) -> AbstractContextManager[Any]:
-    """Small trees grow several times faster on one thread than on several that wait for each other."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1 if rows < THREADS_FROM else None, "openmp")
-    return limits
 
 
 def _boosting(seed: int, matrix: Floats, target: Floats) -> Any:

@@ -69,9 +69,14 @@ def _answer(gap: pl.DataFrame, routers: pl.DataFrame) -> str:
 
 def _reversals(gap: pl.DataFrame) -> list[str]:
     row = gap.row(0, named=True)
+    where = (
+        "each question a group of its own"
+        if row["filings"] == row["questions"]
+        else f"{row['reversed_filings']} of {row['filings']} filings"
+    )
     lines = [
         f"At price {row['price']:g}, {row['reversal_share']:.0%} of {row['questions']} questions "
-        f"({row['reversed_filings']} of {row['filings']} filings) were answered better by another route than "
+        f"({where}) were answered better by another route than "
         f"{row['best_fixed_route']}."
     ]
     if row["no_reversal_p"] is None:
