@@ -67,11 +67,9 @@ def _walk(folder: Path, listed: list[Path], left_out: Counter[str]) -> None:
         folders[:] = sorted(name for name in folders if name not in named and not name.startswith("."))
         for name in sorted(files):
             suffix = Path(name).suffix.lower()
-            if name.startswith(".") or suffix in PARTIAL:
-                continue
-            if suffix in SUFFIXES:
+            if suffix in SUFFIXES and not name.startswith("._"):
                 listed.append(Path(place) / name)
-            else:
+            elif not name.startswith(".") and suffix not in PARTIAL:
                 left_out[suffix] += 1
 
 

@@ -1,0 +1,50 @@
+"""What every ranker takes and gives: pages in scope, questions with their filings, ranked pages."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+Scope = Mapping[str, Sequence[int] | None]
+"""The pages that are searched: for each filing its page numbers, or None for all that are indexed of it."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A page with its score; larger is better."""
+
+    filing_id: str
+    page_number: int
+    score: float
+
+
+class Ranker(Protocol):
+    """Ranks the pages of a scope."""
+
+    def rank(self, questions: Sequence[str], filings: Sequence[str | None], k: int) -> list[list[Ranked]]:
+        """The first k pages for each question, best first; fewer where fewer are in scope.
+
+        Args:
+            questions: the texts.
+            filings: for each, the filing to stay within, or None for the whole scope. A filing outside the scope has
+                no page.
+            k: pages to return at most.
+
+        Ties go to the earlier page in (filing_id, page_number).
+        """
+        ...
+
+
+def best(pages: Iterable[Ranked], k: int) -> list[Ranked]:
+    """The first k pages by score; ties by filing and page."""
+    return heapq.nsmallest(k, pages, key=lambda page: (-page.score, page.filing_id, page.page_number))
+
+
+def by_filing(filings: Sequence[str | None]) -> dict[str | None, list[int]]:
+    """The places of the questions on each filing."""
+    places: dict[str | None, list[int]] = {}
+    for place, filing in enumerate(filings):
+        places.setdefault(filing, []).append(place)
+    return places
