@@ -9,8 +9,6 @@ import polars as pl
 
 from apportion.evaluation.live import Plan, plan_escalation
 from apportion.llm.accounts import Budget
-from apportion.llm.gateway import Gateway
-from apportion.llm.prices import PriceTable
 from apportion.prediction.crossfit import Training
 from apportion.prediction.stored import DecisionModels, fit_models, load_models, save_models
 from apportion.progress import track
@@ -18,7 +16,7 @@ from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
-from assets.outcomes import generator_model
+from assets.outcomes import describe, generator_model
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Escalation, Warehouse
@@ -145,12 +143,17 @@ def predict_set(
 
 
 def make_plan(
-    store: Store, warehouse: Warehouse, outcome_set: str, comparison: Comparison, escalation: Escalation
+    store: Store,
+    warehouse: Warehouse,
+    outcome_set: str,
+    answering: Answering,
+    comparison: Comparison,
+    escalation: Escalation,
 ) -> tuple[Plan, str]:
     """The plan of an escalation, and what its predictions come from."""
     known, gain, cost, origin = predict_set(store, warehouse, outcome_set, comparison, escalation)
     model = generator_model(store, outcome_set, None)
-    price = PriceTable().price(model)
+    price = answering.price_table().price(model)
     usd = None
     if price is not None:
         prompt = np.minimum(known["deep_prompt_tokens"].to_numpy(), np.rint(cost))
@@ -202,21 +205,15 @@ def final_answers(
     """Make the deep calls that the budget buys, and give each question its final answer."""
     store = warehouse.store()
     outcome_set = context.partition_key
-    plan, origin = make_plan(store, warehouse, outcome_set, comparison, escalation)
+    plan, origin = make_plan(store, warehouse, outcome_set, answering, comparison, escalation)
     wanted = plan.selected["question_id"].to_list()
-    planned = _deep_calls(store, outcome_set, answering, comparison, wanted)
+    planned = deep_calls(store, outcome_set, answering, comparison, wanted)
     budget = escalation_budget(outcome_set, comparison, escalation, plan)
-    gateway = Gateway(
-        warehouse.ledger_path(),
-        max_concurrency=answering.concurrency,
-        api_base=answering.api_base,
-        budget=budget,
-    )
+    calls = [(deep.request, deep.purpose) for deep in planned]
+    gateway = answering.gateway(warehouse.ledger_path(), budget)
     try:
-        with track(f"escalating {outcome_set}", len(planned)) as advance:
-            results = gateway.complete_many(
-                [(p.request, p.purpose) for p in planned], progress=lambda done, total, result: advance(done)
-            )
+        with track(f"escalating {outcome_set}: {describe(gateway.expected(calls))}", len(calls)) as advance:
+            results = gateway.complete_many(calls, progress=lambda done, total, result: advance(done))
     finally:
         gateway.close()
     deep = {plan.question_id: (plan, result) for plan, result in zip(planned, results, strict=True)}
@@ -234,7 +231,7 @@ def final_answers(
     )
 
 
-def _deep_calls(
+def deep_calls(
     store: Store, outcome_set: str, answering: Answering, comparison: Comparison, wanted: Sequence[str]
 ) -> list[PlannedAnswer]:
     """The deep calls of the questions wanted, in that order."""

@@ -25,17 +25,9 @@ from warehouse.store import Store
 def gateway(context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering) -> Gateway:
     """The gateway of one run; a cap is shared by all that the run calls."""
     capped = answering.max_tokens is not None or answering.max_usd is not None
-    budget = (
-        Budget(f"run:{context.run_id}", tokens=answering.max_tokens, usd=answering.max_usd)
-        if capped
-        else None
-    )
-    return Gateway(
-        warehouse.ledger_path(),
-        max_concurrency=answering.concurrency,
-        api_base=answering.api_base,
-        budget=budget,
-    )
+    name = f"run:{context.run_id}"
+    budget = Budget(name, tokens=answering.max_tokens, usd=answering.max_usd) if capped else None
+    return answering.gateway(warehouse.ledger_path(), budget)
 
 
 def call_models(
@@ -54,14 +46,13 @@ def call_models(
     with_gateway = gateway(context, warehouse, answering)
     try:
         expected = with_gateway.expected(calls)
-        context.log.info(f"{label}: {describe(expected)}")
         capped = answering.max_tokens is not None or answering.max_usd is not None
         if expected.to_send and expected.needs_consent and not capped and not answering.consent:
             raise ValueError(
                 f"{label} would send {describe(expected)}; "
                 "set a cap with --max-tokens or --max-usd, or agree with --yes"
             )
-        with track(label, len(calls)) as advance:
+        with track(f"{label}: {describe(expected)}", len(calls)) as advance:
             return with_gateway.complete_many(calls, progress=_progress(advance))
     finally:
         with_gateway.close()
@@ -75,7 +66,7 @@ def describe(expected: Expected) -> str:
     """An expectation in words."""
     money = "an unknown price" if expected.usd is None else f"about ${expected.usd:.4f}"
     return (
-        f"{expected.to_send} calls ({expected.held} more are in the ledger), "
+        f"{expected.to_send} calls to send ({expected.held} more are in the ledger), "
         f"about {expected.input_tokens + expected.output_tokens:,} tokens, {money}"
     )
 

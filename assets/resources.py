@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from apportion.evaluation.sweep import BUDGETS
 from warehouse.paths import local_root, warehouse_root
 from warehouse.store import Store
+
+if TYPE_CHECKING:
+    from apportion.llm.accounts import Budget
+    from apportion.llm.gateway import Gateway
+    from apportion.llm.prices import PriceTable
 
 READER = "embedded/reader"
 JUDGE = "embedded/judge"
@@ -61,7 +66,7 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     ``model`` and ``judge`` are LiteLLM names; without one, a set keeps to the model it was answered by, and a new set
     is answered by the embedded reader. Spending on a model that has a price, or an unknown one, needs a cap
-    (``max_tokens``, ``max_usd``) or consent (``consent``).
+    (``max_tokens``, ``max_usd``) or consent (``consent``). ``prices`` names a JSON file of the user's own prices.
     """
 
     model: str | None = None
@@ -74,7 +79,32 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     max_usd: float | None = None
     consent: bool = False
     api_base: str | None = None
+    prices: str | None = None
     concurrency: int = 16
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    def gateway(self, ledger_path: Path, budget: Budget | None = None) -> Gateway:
+        """A gateway with these settings; limits hold for each model called."""
+        from apportion.llm.gateway import Gateway
+        from apportion.llm.limits import ModelLimits
+
+        limits = ModelLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
+        called = [name for name in (self.model, self.judge) if name]
+        return Gateway(
+            ledger_path,
+            max_concurrency=self.concurrency,
+            api_base=self.api_base,
+            prices=self.price_table(),
+            limits=dict.fromkeys(called, limits),
+            budget=budget,
+        )
+
+    def price_table(self) -> PriceTable:
+        """LiteLLM's prices, or the user's own where a file gives them."""
+        from apportion.llm.prices import PriceTable
+
+        return PriceTable.from_file(self.prices) if self.prices else PriceTable()
 
 
 class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]

@@ -36,7 +36,29 @@ Refresh = Annotated[bool, typer.Option("--refresh", help="Move the set to the ne
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Hard cap on this run's tokens.")]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Hard cap on this run's dollars.")]
 Consent = Annotated[bool, typer.Option("--yes", help="Agree to spend without a cap.")]
+ApiBase = Annotated[str | None, typer.Option(help="Address of the model server.")]
+Prices = Annotated[
+    Path | None, typer.Option(help="JSON file of your own prices, USD per million tokens, by model.")
+]
+Concurrency = Annotated[int, typer.Option(min=1, help="Calls at once.")]
+PerMinute = Annotated[int | None, typer.Option("--rpm", min=1, help="Requests a minute, for each model.")]
+TokensPerMinute = Annotated[int | None, typer.Option("--tpm", min=1, help="Tokens a minute, for each model.")]
 Budgets = Annotated[str | None, typer.Option(help="Budget fractions, joined by commas.")]
+
+
+def sending(
+    api_base: str | None, prices: Path | None, concurrency: int, rpm: int | None, tpm: int | None
+) -> dict[str, Any]:
+    """How calls are sent, as settings."""
+    if prices is not None and not prices.is_file():
+        raise CallError(f"--prices {prices}: there is no such file")
+    return {
+        "api_base": api_base,
+        "prices": str(prices.resolve()) if prices else None,
+        "concurrency": concurrency,
+        "requests_per_minute": rpm,
+        "tokens_per_minute": tpm,
+    }
 
 
 @app.callback()
@@ -119,6 +141,22 @@ def import_outcomes(
 
 
 @app.command()
+def retrieve(
+    outcome_set: SetName = "sample",
+    retriever: Annotated[
+        str, typer.Option(help="Ranking methods, joined by commas: tfidf, fulltext, fusion.")
+    ] = "tfidf",
+    pool: Pool = "filing",
+    refresh: Refresh = False,
+    layout: Layout = Format.table,
+) -> None:
+    """Rank pages and report how often the right one is found; no model is called."""
+    from orchestration.commands import retrieve as command
+
+    command.retrieve_set(outcome_set, retriever, pool, refresh=refresh, layout=layout)
+
+
+@app.command()
 def run(
     outcome_set: SetName = "sample",
     routes: Annotated[str, typer.Option(help="Routes, joined by commas.")] = "direct,top1,top2,top5",
@@ -130,7 +168,11 @@ def run(
     cheap: Cheap = "top1",
     deep: Deep = "top5",
     budgets: Budgets = None,
-    api_base: Annotated[str | None, typer.Option(help="Address of the model server.")] = None,
+    api_base: ApiBase = None,
+    prices: Prices = None,
+    concurrency: Concurrency = 16,
+    rpm: PerMinute = None,
+    tpm: TokensPerMinute = None,
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
     yes: Consent = False,
@@ -147,7 +189,7 @@ def run(
             "retriever": retriever,
             "pool": pool,
             "refresh": refresh,
-            "api_base": api_base,
+            **sending(api_base, prices, concurrency, rpm, tpm),
             "max_tokens": max_tokens,
             "max_usd": max_usd,
             "consent": yes,
@@ -199,6 +241,7 @@ def plan(
     learn_from: LearnFrom = None,
     retriever: Retriever = "tfidf",
     pool: Pool = "filing",
+    prices: Prices = None,
     layout: Layout = Format.table,
 ) -> None:
     """Show what would be escalated under a budget, and what it would cost. No model is called."""
@@ -207,7 +250,7 @@ def plan(
     live.plan(
         outcome_set,
         {"cheap": cheap, "deep": deep},
-        {"retriever": retriever, "pool": pool},
+        {"retriever": retriever, "pool": pool, "prices": str(prices.resolve()) if prices else None},
         {
             "budget": budget,
             "tokens": tokens,
@@ -235,7 +278,11 @@ def escalate(
     learn_from: LearnFrom = None,
     retriever: Retriever = "tfidf",
     pool: Pool = "filing",
-    api_base: Annotated[str | None, typer.Option(help="Address of the model server.")] = None,
+    api_base: ApiBase = None,
+    prices: Prices = None,
+    concurrency: Concurrency = 16,
+    rpm: PerMinute = None,
+    tpm: TokensPerMinute = None,
     layout: Layout = Format.table,
 ) -> None:
     """Make the deeper calls that a budget buys, and give every question its final answer."""
@@ -244,7 +291,7 @@ def escalate(
     live.escalate(
         outcome_set,
         {"cheap": cheap, "deep": deep},
-        {"retriever": retriever, "pool": pool, "api_base": api_base},
+        {"retriever": retriever, "pool": pool, **sending(api_base, prices, concurrency, rpm, tpm)},
         {
             "budget": budget,
             "tokens": tokens,

@@ -98,7 +98,7 @@ class ProgressBar:
     def begin(self, label: str, total: int) -> None:
         """Start a bar."""
         if not sys.stderr.isatty():
-            say(f"{label}: {total} calls")
+            say(label)
             return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -6,9 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from apportion.evaluation.live import Plan
 from apportion.progress import listen
-from assets.live import make_plan
-from assets.resources import Comparison, Escalation, Warehouse
+from assets.live import deep_calls, make_plan
+from assets.outcomes import describe
+from assets.resources import Answering, Comparison, Escalation, Warehouse
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set
@@ -41,9 +43,7 @@ def plan(
     with open_instance() as instance:
         run_job(instance, "escalate", outcome_set, settings, selection=["features"])
     try:
-        made, origin = make_plan(
-            Store(), Warehouse(), outcome_set, Comparison(**comparison), Escalation(**escalation)
-        )
+        made, origin, expected = _planned(outcome_set, answering, comparison, escalation)
     except ValueError as error:
         raise CallError(str(error)) from error
     chosen = made.selected
@@ -64,8 +64,23 @@ def plan(
     same = int(made.rows["same_context"].sum())
     say(
         f"{chosen.height} of {made.rows.height} questions under a cap of {limit}: about {cost:,} tokens, {money}; "
-        f"{same} would read what was read already. Predictions: {origin}."
+        f"{same} would read what was read already. To make them: {expected}. Predictions: {origin}."
     )
+
+
+def _planned(
+    outcome_set: str, answering: dict[str, Any], comparison: dict[str, Any], escalation: dict[str, Any]
+) -> tuple[Plan, str, str]:
+    """The plan, where its predictions come from, and what making its calls would take."""
+    store, warehouse = Store(), Warehouse()
+    asked, pair = Answering(**answering), Comparison(**comparison)
+    made, origin = make_plan(store, warehouse, outcome_set, asked, pair, Escalation(**escalation))
+    calls = deep_calls(store, outcome_set, asked, pair, made.selected["question_id"].to_list())
+    gateway = asked.gateway(warehouse.ledger_path())
+    try:
+        return made, origin, describe(gateway.expected([(call.request, call.purpose) for call in calls]))
+    finally:
+        gateway.close()
 
 
 def escalate(
@@ -130,7 +145,15 @@ def spending_statement(answers: pl.DataFrame, budget: str) -> pl.DataFrame:
                 "cap_usd": whole.limit_usd,
                 "hard_cap": whole.hard,
                 "left_out": whole.left_out,
+                "risk": None if whole.hard else whole.risk,
+                "bound_coverage": whole.coverage,
             }
         )
-    schema = {"cap_tokens": pl.Int64, "cap_usd": pl.Float64, "newly_spent_usd": pl.Float64}
+    schema = {
+        "cap_tokens": pl.Int64,
+        "cap_usd": pl.Float64,
+        "newly_spent_usd": pl.Float64,
+        "risk": pl.Float64,
+        "bound_coverage": pl.Float64,
+    }
     return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
