@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
+from warehouse.contracts import TABLES
 from warehouse.paths import PROJECT_ROOT
 from warehouse.store import Store
 
@@ -82,3 +83,18 @@ def current_version(store: Store, table: str, partition: str | None) -> int | No
 def last_commit(store: Store, table: str, partition: str) -> dict[str, Any] | None:
     """The newest commit that wrote this partition of a table."""
     return next((entry for entry in store.history(table) if entry.get("asset_partition") == partition), None)
+
+
+def pinned_versions(store: Store, table: str) -> list[int]:
+    """Versions of a table that the newest commit of some partition was computed from and that may be read again."""
+    pinned = set()
+    for reader in TABLES:
+        seen: set[str | None] = set()
+        for entry in store.history(reader):
+            partition = entry.get("asset_partition")
+            if partition not in seen:
+                seen.add(partition)
+                version = entry.get("inputs", {}).get(table)
+                if version is not None:
+                    pinned.add(int(version))
+    return sorted(pinned)

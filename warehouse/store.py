@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -200,13 +200,21 @@ class Store:
             )
         return commits
 
-    def vacuum(self, name: str, keep_days: float, *, dry_run: bool = False) -> list[str]:
-        """Drop files that no snapshot of the last ``keep_days`` days needs; returns their names."""
+    def vacuum(self, name: str, keep_days: float, keep_versions: Sequence[int] = ()) -> list[str]:
+        """Drop files that no snapshot needs: neither one of the last ``keep_days`` days, nor one that is named.
+
+        Returns:
+            The names of the files dropped.
+        """
         delta = self._delta(contract(name))
         if delta is None:
             return []
         return delta.vacuum(
-            retention_hours=int(keep_days * 24), enforce_retention_duration=False, dry_run=dry_run, full=True
+            retention_hours=int(keep_days * 24),
+            enforce_retention_duration=False,
+            dry_run=False,
+            full=True,
+            keep_versions=sorted({v for v in keep_versions if v <= delta.version()}) or None,
         )
 
     def _delta(self, table: Table, *, create: bool = False) -> DeltaTable | None:

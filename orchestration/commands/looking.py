@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from assets.provenance import pinned_versions
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.output import Format, say, show
@@ -95,6 +96,8 @@ def spending() -> list[dict[str, Any]]:
 def vacuum(keep: float) -> None:
     """Drop old file versions of every table and say how many."""
     store = Store()
-    dropped = sum(len(store.vacuum(name, keep)) for name in TABLES)
+    # A set keeps to the snapshot of the corpus that it was answered over: that one stays, however old it is.
+    pinned = {name: pinned_versions(store, name) for name in ("pages", "chunks")}
+    dropped = sum(len(store.vacuum(name, keep, pinned.get(name, ()))) for name in TABLES)
     refresh_catalogue()
     say(f"{dropped} files dropped; {keep:g} days of history kept")

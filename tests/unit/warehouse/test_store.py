@@ -170,3 +170,16 @@ def test_eight_processes_write_their_own_slices_at_once(tmp_path: Path) -> None:
     rows = Store(tmp_path).read("questions")
     assert rows.height == 160
     assert rows["text"].unique().to_list() == ["v4"]
+
+
+def test_vacuum_keeps_what_is_needed(store: Store) -> None:
+    for text in ("first", "second", "third"):
+        store.write_slice("questions", questions("a", 3, text), {"outcome_set": "a"})
+    pinned = 1
+    assert store.read("questions", version=pinned)["text"][0] == "first"
+    dropped = store.vacuum("questions", 0, [pinned])
+    assert len(dropped) == 1
+    assert store.read("questions", version=pinned)["text"][0] == "first"
+    assert store.read("questions")["text"][0] == "third"
+    with pytest.raises(Exception, match=r"No such file|not found"):
+        store.read("questions", version=2)
