@@ -8,8 +8,11 @@ import polars as pl
 
 from apportion.corpus.placing import place
 from apportion.corpus.records import Problem
-from apportion.retrieval.tfidf import RETRIEVERS
+from apportion.retrieval.ranking import Scope
+from apportion.retrieval.retrievers import RETRIEVERS, check_retriever
+from apportion.retrieval.summary import retrieval_summary as summarise
 from assets.checks import specs
+from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
 from assets.provenance import last_commit
 from assets.publishing import column_schema, publish
@@ -111,26 +114,37 @@ def retrievals(
     asked = set_questions(store, outcome_set)
     if answering.pool not in POOLS:
         raise ValueError(f"there is no pool {answering.pool!r}; pools: {', '.join(POOLS)}")
-    if answering.retriever not in RETRIEVERS:
-        raise ValueError(
-            f"there is no retriever {answering.retriever!r}; retrievers: {', '.join(RETRIEVERS)}"
-        )
+    retriever = check_retriever(answering.retriever)
     version = corpus_version(store, outcome_set, asked, refresh=answering.refresh)
-    pages = pool_pages(store, asked, answering.pool, version)
-    index = RETRIEVERS[answering.retriever](pages)
-    scopes = [None] * asked.height if answering.pool == "corpus" else asked["filing_id"].to_list()
-    rankings = index.rank(asked["text"].to_list(), scopes, DEPTH)
+    scope = pool_scope(store, asked, answering.pool, version)
+    index = index_folder(warehouse)
+    _, indexed = index_filings(index, store, sorted(scope), version)
+    filings = [None] * asked.height if answering.pool == "corpus" else asked["filing_id"].to_list()
+    # A question that names no filing has none to stay within: outside the corpus pool it has no page.
+    scoped = [name if name is not None else "" for name in filings] if answering.pool != "corpus" else filings
+    rankings = RETRIEVERS[retriever](index, scope).rank(asked["text"].to_list(), scoped, DEPTH)
     ranked = pl.DataFrame(
         [
-            {"question_id": question, "rank": rank, "row": page.row, "score": page.score}
+            {
+                "question_id": question,
+                "rank": rank,
+                "filing_id": page.filing_id,
+                "page_number": page.page_number,
+                "score": page.score,
+            }
             for question, ranking in zip(asked["question_id"], rankings, strict=True)
             for rank, page in enumerate(ranking, start=1)
         ],
-        schema={"question_id": pl.String, "rank": pl.Int64, "row": pl.Int64, "score": pl.Float64},
+        schema={
+            "question_id": pl.String,
+            "rank": pl.Int64,
+            "filing_id": pl.String,
+            "page_number": pl.Int64,
+            "score": pl.Float64,
+        },
     )
-    places = index.pages.select("filing_id", "page_number")[ranked["row"].to_list()]
-    rows = pl.concat([ranked.drop("row"), places], how="horizontal").with_columns(
-        outcome_set=pl.lit(outcome_set), retriever=pl.lit(answering.retriever), pool=pl.lit(answering.pool)
+    rows = ranked.with_columns(
+        outcome_set=pl.lit(outcome_set), retriever=pl.lit(retriever), pool=pl.lit(answering.pool)
     )
     unanswerable = asked.join(ranked, on="question_id", how="anti")["question_id"].to_list()
     yield from publish(
@@ -152,7 +166,7 @@ def retrievals(
             )
             for name in unanswerable
         ],
-        metadata={"pages_indexed": pages.height},
+        metadata={"pages_indexed": indexed},
     )
 
 
@@ -193,15 +207,82 @@ def corpus_version(store: Store, outcome_set: str, asked: pl.DataFrame, *, refre
     return int(pinned) if there == len(wanted) else newest
 
 
-def pool_pages(store: Store, asked: pl.DataFrame, pool: str, version: int | None) -> pl.DataFrame:
+def pool_scope(store: Store, asked: pl.DataFrame, pool: str, version: int | None) -> Scope:
     """The pages that retrieval searches, of one snapshot."""
-    pages = store.scan("pages", version=version).select("filing_id", "page_number", "text")
-    if pool == "filing":
-        pages = pages.filter(pl.col("filing_id").is_in(asked["filing_id"].drop_nulls().unique().to_list()))
-    elif pool == "evidence":
+    if pool == "evidence":
         cited = asked.select(pl.col("evidence").explode()).drop_nulls().unnest("evidence").unique()
-        pages = pages.join(cited.lazy(), on=["filing_id", "page_number"], how="semi")
-    return pages.collect()
+        there = (
+            store.scan("pages", version=version)
+            .select("filing_id", "page_number")
+            .join(cited.lazy(), on=["filing_id", "page_number"], how="semi")
+            .collect()
+            .sort("filing_id", "page_number")
+        )
+        return {
+            part["filing_id"][0]: part["page_number"].to_list()
+            for part in there.partition_by("filing_id", maintain_order=True)
+        }
+    filings = (
+        store.scan("pages", version=version)
+        .select(pl.col("filing_id").unique().sort())
+        .collect()["filing_id"]
+    )
+    if pool == "filing":
+        asked_about = set(asked["filing_id"].drop_nulls())
+        return {name: None for name in filings if name in asked_about}
+    return dict.fromkeys(filings)
+
+
+def filing_coverage(store: Store, outcome_set: str, filings: list[str]) -> dict[str, str]:
+    """Whether the snapshot that a set keeps to holds filings whole or their cited pages only."""
+    commit = last_commit(store, "retrievals", outcome_set)
+    version = None if commit is None else commit["inputs"].get("pages")
+    held = store.scan("pages", version=version).group_by("filing_id").agg(pl.len().alias("held"))
+    known = (
+        store.scan("filings")
+        .filter(pl.col("filing_id").is_in(filings))
+        .join(held, on="filing_id", how="left")
+    )
+    return {
+        row["filing_id"]: "whole"
+        if row["coverage"] == "whole" and row["held"] == row["page_count"]
+        else "evidence"
+        for row in known.select("filing_id", "coverage", "page_count", "held").collect().iter_rows(named=True)
+    }
+
+
+@dg.asset(
+    group_name="questions",
+    partitions_def=outcome_sets,
+    deps=["questions", "retrievals", every_batch("filings")],
+    check_specs=specs("retrieval_summary"),
+    metadata={"dagster/column_schema": column_schema("retrieval_summary")},
+    kinds={"deltalake", "numpy"},
+)
+def retrieval_summary(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
+) -> Iterator[Any]:
+    """How often the pages that hold the answer are found."""
+    store = warehouse.store()
+    where = {
+        "outcome_set": context.partition_key,
+        "retriever": answering.retriever,
+        "pool": answering.pool,
+    }
+    asked = set_questions(store, context.partition_key)
+    coverage = filing_coverage(
+        store, context.partition_key, asked["filing_id"].drop_nulls().unique().to_list()
+    )
+    rows = summarise(asked, store.read("retrievals", where), coverage)
+    yield from publish(
+        context,
+        store,
+        "retrieval_summary",
+        rows.with_columns(pl.lit(value).alias(name) for name, value in where.items()),
+        where,
+        inputs={"questions": None, "retrievals": None},
+        arguments={"retriever": answering.retriever, "pool": answering.pool},
+    )
 
 
 def retrieved_pages(store: Store, outcome_set: str, ranked: pl.DataFrame) -> pl.DataFrame:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets.asking import questions, retrievals
+from assets.asking import questions, retrieval_summary, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
 from assets.filings import FilingFiles
 from assets.importing import OutcomeLog, imported_log
+from assets.indices import page_index
 from assets.laboratory import Laboratory, laboratory
 from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
@@ -21,9 +22,11 @@ from orchestration.jobs import jobs
 defs = dg.Definitions(
     assets=[
         corpus,
+        page_index,
         questions,
         imported_log,
         retrievals,
+        retrieval_summary,
         route_outcomes,
         judgements,
         route_quality,

@@ -36,6 +36,14 @@ ingest_filings = dg.define_asset_job(
 ingest_questions = dg.define_asset_job(
     "ingest_questions", dg.AssetSelection.assets("questions"), description="The questions of a set."
 )
+index_pages = dg.define_asset_job(
+    "index_pages", dg.AssetSelection.assets("page_index"), description="The shards of a batch's filings."
+)
+retrieve = dg.define_asset_job(
+    "retrieve",
+    dg.AssetSelection.assets(*RETRIEVAL, "retrieval_summary"),
+    description="Rank pages and count hits. No model is called.",
+)
 import_log = dg.define_asset_job(
     "import_log",
     dg.AssetSelection.assets("imported_log"),
@@ -85,6 +93,8 @@ escalate = dg.define_asset_job(
 jobs = [
     ingest_filings,
     ingest_questions,
+    index_pages,
+    retrieve,
     import_log,
     answer,
     evaluate,

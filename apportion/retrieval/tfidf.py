@@ -7,7 +7,7 @@ the scope is applied before the cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -144,7 +144,3 @@ class HybridTfidf:
             best = np.argsort(-scores, kind="stable")[:k]
             rankings.append([RankedPage(start + int(i), float(scores[i])) for i in best])
         return rankings
-
-
-RETRIEVERS: Mapping[str, type[HybridTfidf]] = {HybridTfidf.name: HybridTfidf}
-"""The rankers by the name under which `retrievals` stores them."""

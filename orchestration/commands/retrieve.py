@@ -1,0 +1,64 @@
+"""`apportion retrieve`: rank pages for a set's questions and say how often the right one is found."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from apportion.progress import listen
+from apportion.retrieval.retrievers import check_retriever
+from orchestration.cli import CallError
+from orchestration.commands.catalogue import refresh_catalogue
+from orchestration.commands.work import check_set, names
+from orchestration.instance import open_instance
+from orchestration.output import Format, ProgressBar, say, show
+from orchestration.running import quiet, run_job
+from warehouse.contracts import POOLS
+from warehouse.store import Store
+
+COLUMNS = (
+    "retriever",
+    "pool",
+    "coverage",
+    "k",
+    "questions",
+    "hit_rate",
+    "ci_low",
+    "ci_high",
+    "all_pages_rate",
+    "mrr",
+    "right_filing_share",
+)
+
+
+def retrieve_set(outcome_set: str, retrievers: str, pool: str, *, refresh: bool, layout: Format) -> None:
+    """Rank with each retriever and print `retrieval_summary`.
+
+    Raises:
+        CallError: there is no such set, retriever or pool.
+    """
+    chosen = names(retrievers)
+    try:
+        for name in chosen:
+            check_retriever(name)
+    except ValueError as error:
+        raise CallError(f"--retriever {retrievers}: {error}") from error
+    if not chosen:
+        raise CallError("--retriever: name one or more, joined by commas")
+    if pool not in POOLS:
+        raise CallError(f"--pool {pool}: there is no such pool; pools: {', '.join(POOLS)}")
+    check_set(outcome_set)
+    quiet()
+    with open_instance() as instance, listen(ProgressBar()):
+        for name in chosen:
+            settings = {"answering": {"retriever": name, "pool": pool, "refresh": refresh}}
+            for line in run_job(instance, "retrieve", outcome_set, settings).problems:
+                say(line)
+    refresh_catalogue()
+    summary = Store().read("retrieval_summary", {"outcome_set": outcome_set})
+    summary = summary.filter(pl.col("retriever").is_in(chosen), pl.col("pool") == pool)
+    if summary.is_empty():
+        say(f"set {outcome_set}: ranked; no question has cited pages, so hits cannot be counted")
+        return
+    if layout is Format.table:
+        summary = summary.filter(pl.col("family") == "all")
+    show(summary, layout, title=f"Retrieval, set {outcome_set}", columns=COLUMNS)
