@@ -9,7 +9,7 @@ import polars as pl
 from apportion.corpus.placing import place
 from apportion.corpus.records import Problem
 from apportion.retrieval.ranking import Scope
-from apportion.retrieval.retrievers import RETRIEVERS, check_retriever
+from apportion.retrieval.retrievers import RETRIEVERS, check_retriever, rank_within_filings
 from apportion.retrieval.summary import retrieval_summary as summarise
 from assets.checks import specs
 from assets.indices import index_filings, index_folder
@@ -119,10 +119,13 @@ def retrievals(
     scope = pool_scope(store, asked, answering.pool, version)
     index = index_folder(warehouse)
     _, indexed = index_filings(index, store, sorted(scope), version)
-    filings = [None] * asked.height if answering.pool == "corpus" else asked["filing_id"].to_list()
-    # A question that names no filing has none to stay within: outside the corpus pool it has no page.
-    scoped = [name if name is not None else "" for name in filings] if answering.pool != "corpus" else filings
-    rankings = RETRIEVERS[retriever](index, scope).rank(asked["text"].to_list(), scoped, DEPTH)
+    texts, filings = asked["text"].to_list(), asked["filing_id"].to_list()
+    if answering.pool == "filing":
+        rankings = rank_within_filings(retriever, index, scope, texts, filings, DEPTH)
+    else:
+        # In the corpus every page is searched; among cited pages a question without a filing has none to stay within.
+        within = [None if answering.pool == "corpus" else name or "" for name in filings]
+        rankings = RETRIEVERS[retriever](index, scope).rank(texts, within, DEPTH)
     ranked = pl.DataFrame(
         [
             {
