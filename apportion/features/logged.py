@@ -9,6 +9,16 @@ import polars as pl
 from apportion.features.decision import answer_features
 from apportion.features.signals import answer_signals
 
+UNKNOWN = (
+    "cheap_prompt_tokens",
+    *(
+        f"{side}_prompt_{part}"
+        for side in ("cheap", "deep")
+        for part in ("letters", "digits", "signs", "words")
+    ),
+)
+"""Counts of prompts that a log doesn't hold."""
+
 Contexts = Mapping[tuple[str, str], str]
 """The text that an answer was made from, by question and route."""
 
@@ -70,4 +80,5 @@ def logged_features(
         .drop("cheap_answer_words")
         .filter(pl.col("cheap_numbers").is_not_null())
         .join(counted, on="question_id", how="left", maintain_order="left")
+        .with_columns(pl.lit(None, dtype=pl.Int64).alias(name) for name in UNKNOWN)
     )

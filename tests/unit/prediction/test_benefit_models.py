@@ -1,0 +1,212 @@
+"""The benefit models: what they learn, what is held out from them, and what they may not read."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from apportion.evaluation.pairs import pair_outcomes
+from apportion.evaluation.prediction_tables import learning_figures, prediction_quality, reliability
+from apportion.features.logged import answer_rows, logged_features
+from apportion.features.signals import SIGNAL_GROUPS
+from apportion.prediction.benefit import GAIN_MODEL_IN_USE, Chance
+from apportion.prediction.crossfit import SELECTED, Training, crossfit, fit_benefit, in_sample
+from apportion.prediction.pool import AnswerPool, PairKey
+from apportion.prediction.quality import auroc
+
+ROUTES = ("cheap", "deep", "other")
+
+
+def tables(filings: int = 12, each: int = 4) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Questions, outcomes and grades in which a refusal is what the deep route mends."""
+    rng = np.random.default_rng(5)
+    questions, outcomes, quality = [], [], []
+    for i in range(filings * each):
+        question = f"q{i:03d}"
+        questions.append(
+            {
+                "question_id": question,
+                "text": f"What is the FY2021 revenue of company {i // each} in USD millions?",
+                "family": ["a", "b"][i % 2],
+                "company": f"Company {i // each}",
+                "filing_id": f"f{i // each}",
+                "evidence": [],
+            }
+        )
+        refuses = rng.random() < 0.5
+        for route in ROUTES:
+            silent = refuses if route == "cheap" else rng.random() < 0.15
+            right = bool(not silent and rng.random() < 0.9)
+            answer = (
+                "I cannot determine this from the context."
+                if silent
+                else f"It was ${100 + i} million in 2021."
+            )
+            outcomes.append(
+                {
+                    "question_id": question,
+                    "route": route,
+                    "answer": answer,
+                    "confidence": None,
+                    "input_tokens": 100,
+                    "output_tokens": 10,
+                    "total_tokens": 110,
+                    "usage_source": "provider",
+                    "status": "ok",
+                }
+            )
+            quality.append(
+                {
+                    "question_id": question,
+                    "route": route,
+                    "judge": "j",
+                    "quality": float(right),
+                    "correct": right,
+                }
+            )
+    page = pl.List(pl.Struct({"filing_id": pl.String, "page_number": pl.Int64}))
+    return (
+        pl.DataFrame(questions, schema_overrides={"evidence": page}),
+        pl.DataFrame(outcomes, schema_overrides={"confidence": pl.Float64}),
+        pl.DataFrame(quality),
+    )
+
+
+def training(filings: int = 12, *, flip: bool = False) -> Training:
+    questions, outcomes, quality = tables(filings)
+    if flip:
+        quality = quality.with_columns(~pl.col("correct"), 1 - pl.col("quality"))
+    pairs = pair_outcomes(questions, outcomes, quality, "cheap", "deep")
+    signals = answer_rows(questions, outcomes)
+    cheap = outcomes.filter(pl.col("route") == "cheap")
+    deep = outcomes.filter(pl.col("route") == "deep")
+    known = logged_features(questions, cheap, deep).join(
+        signals.filter(pl.col("route") == "cheap").drop("route"), on="question_id"
+    )
+    pool = (
+        signals.join(quality.select("question_id", "route", "correct"), on=["question_id", "route"])
+        .join(questions.select("question_id", "family", pl.col("filing_id").alias("group")), on="question_id")
+        .with_columns(outcome_set=pl.lit("s"))
+    )
+    return Training(
+        known.sort("question_id"),
+        pairs.groups,
+        pairs.gain,
+        pairs.values("deep_input_tokens"),
+        pairs.values("deep_output_tokens"),
+        pairs.helped,
+        pairs.hurt,
+        AnswerPool(pool, PairKey("s", "cheap", "deep")),
+    )
+
+
+@pytest.fixture(scope="module")
+def predicted() -> tuple[Training, pl.DataFrame]:
+    made = training()
+    return made, crossfit(made, seeds=(11,))
+
+
+def test_every_model_predicts_every_question_once(predicted: tuple[Training, pl.DataFrame]) -> None:
+    made, rows = predicted
+    counted = rows.group_by("target", "model").agg(pl.len(), pl.col("question_id").n_unique().alias("n"))
+    assert set(counted["len"]) == {made.features.height} == set(counted["n"])
+    models = set(rows.filter(pl.col("target") == "gain")["model"])
+    assert models == {"ridge_boosting", "blend", "two_part", "help_hurt", "monotone_boosting", SELECTED}
+
+
+def test_the_model_in_use_finds_what_a_refusal_means(predicted: tuple[Training, pl.DataFrame]) -> None:
+    made, rows = predicted
+    assert made.helped is not None
+    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == GAIN_MODEL_IN_USE)).sort(
+        "question_id"
+    )
+    found = auroc(made.helped.astype(np.float64), scores["predicted"].to_numpy())
+    assert found is not None
+    assert found > 0.8
+
+
+def test_nothing_of_a_held_out_filing_is_learnt_from(predicted: tuple[Training, pl.DataFrame]) -> None:
+    made, rows = predicted
+    fold = rows.filter(pl.col("target") == "gain").unique("question_id")
+    held_out = set(fold.filter(pl.col("fold") == 0)["question_id"])
+    assert made.pool is not None
+    upset = made.pool.answers.with_columns(
+        correct=pl.when(pl.col("question_id").is_in(list(held_out)))
+        .then(~pl.col("correct"))
+        .otherwise("correct")
+    )
+    again = crossfit(
+        Training(
+            made.features, made.groups, made.gain, made.input_tokens, made.output_tokens, made.helped, made.hurt,
+            AnswerPool(upset, made.pool.key),
+        ),
+        seeds=(11,),
+    )  # fmt: skip
+    chosen = (pl.col("question_id").is_in(list(held_out))) & pl.col("model").is_in(
+        ["blend", "monotone_boosting"]
+    )
+    before, after = (r.filter(chosen & (pl.col("target") == "help"))["predicted"] for r in (rows, again))
+    assert before.equals(after)
+
+
+def test_features_are_the_same_whatever_the_labels_say() -> None:
+    assert training(4).features.equals(training(4, flip=True).features)
+
+
+def test_predictions_repeat_to_the_bit() -> None:
+    assert crossfit(training(6), seeds=(11,)).equals(crossfit(training(6), seeds=(11,)))
+
+
+def test_more_signs_of_refusal_never_lower_the_monotone_gain() -> None:
+    made = training()
+    model = fit_benefit(made, 11)["monotone_boosting"]
+    gains = []
+    for phrases in range(4):
+        helps, hurts = model.chances(made.features.with_columns(refusal_phrases=pl.lit(phrases)))
+        gains.append(helps - hurts)
+    assert all((after >= before - 1e-12).all() for before, after in pairwise(gains))
+
+
+def test_an_event_that_never_varies_has_its_base_rate() -> None:
+    rows = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
+    chance = Chance(["x"]).fit(rows, np.zeros(3, dtype=np.bool_))
+    assert chance.predict(rows).tolist() == [0.125] * 3
+
+
+def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Training, pl.DataFrame]) -> None:
+    made, rows = predicted
+    pairs = pair_outcomes(*tables(), "cheap", "deep")
+    figures = prediction_quality(pairs, rows, in_sample(made, seeds=(11,)))
+    value = {
+        (r["model"], r["split"], r["target"], r["metric"]): r["value"] for r in figures.iter_rows(named=True)
+    }
+    held = {name: value[name, "held_out", "gain", "auroc"] for name in ("blend", "ridge_boosting")}
+    assert value["blend", "held_out", "gain", "auroc_less_ridge_boosting"] == pytest.approx(
+        held["blend"] - held["ridge_boosting"]
+    )
+    wrong = (~pairs.frame["cheap_correct"]).to_numpy().astype(np.float64)
+    assert value["perfect_detector", "held_out", "gain", "auroc"] == auroc(pairs.helped.astype(float), wrong)
+    assert set(figures.filter(pl.col("in_use"))["model"]) == {GAIN_MODEL_IN_USE, "exact_prompt"}
+    bins = reliability(rows)
+    assert bins.group_by("target", "model").agg(pl.col("questions").sum())[
+        "questions"
+    ].unique().to_list() == [48]
+    learnt = dict(learning_figures(made, 11).select("metric", "value").iter_rows())
+    assert {f"auroc_shuffled:{group}" for group in SIGNAL_GROUPS} <= learnt.keys()
+    assert all(0 <= figure <= 1 for figure in learnt.values())
+    assert {"auroc_learnt_from:0.25", "auroc_learnt_from:0.75"} <= learnt.keys()
+
+
+def test_unknown_costs_teach_and_test_no_cost() -> None:
+    made = training(6)
+    tokens = made.input_tokens.copy()
+    tokens[:5] = np.nan
+    some = Training(made.features, made.groups, made.gain, tokens, made.output_tokens)
+    rows = crossfit(some, seeds=(11,)).filter(pl.col("target") == "cost")
+    assert rows.group_by("model").agg(pl.col("actual").null_count())["actual"].to_list() == [5, 5]
+    assert rows["predicted"].is_finite().all()
+    none = Training(made.features, made.groups, made.gain, tokens * np.nan, made.output_tokens)
+    assert "cost" not in crossfit(none, seeds=(11,))["target"].to_list()
