@@ -55,7 +55,7 @@ class TermShard:
         arrays: dict[str, Any] = {"page_numbers": self.page_numbers}
         for name, family in self.families.items():
             arrays[f"{name}_terms"] = family.terms
-            arrays[f"{name}_data"] = family.counts.data.astype(np.int32)
+            arrays[f"{name}_data"] = _narrow(family.counts.data)
             arrays[f"{name}_indices"] = family.counts.indices.astype(np.int32)
             arrays[f"{name}_ends"] = family.counts.indptr.astype(np.int64)
         draft = path.with_name(f".{path.name}-{os.getpid()}")
@@ -79,6 +79,11 @@ class TermShard:
                 )
                 families[name] = TermCounts(terms, counts)
         return cls(pages, families)
+
+
+def _narrow(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.generic]:
+    """Counts in the smallest type that holds them: nearly all are below 256."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def fingerprint(page_numbers: Sequence[int], texts: Sequence[str]) -> str:
