@@ -50,6 +50,7 @@ def store_files(
     given: Mapping[str, Facts] | None = None,
     arguments: Mapping[str, Any] | None = None,
     source: str = "files",
+    unreadable: Sequence[FoundFile] = (),
 ) -> Iterator[Any]:
     """Read what is new below some paths and store it as the batch's filings and pages.
 
@@ -61,12 +62,11 @@ def store_files(
         given: facts by document name that stand before what documents say of themselves.
         arguments: where the batch came from, to record with it.
         source: of the filings.
-
-    Raises:
-        ValueError: there is no document below the paths.
+        unreadable: documents that should be there and aren't; they are shown as failed.
     """
     store, batch = warehouse.store(), context.partition_key
-    found, problems = gather([Path(path) for path in paths])
+    gathered, problems = gather([Path(path) for path in paths])
+    found = [*gathered, *unreadable]
     staging = warehouse.local_folder() / "staging" / safe_name(batch)
     staging.mkdir(parents=True, exist_ok=True)
     # Interrupted or not, what was read stays in the staging folder until it is committed.
@@ -231,7 +231,7 @@ def _take_over(context: dg.AssetExecutionContext, store: Store, placed: Sequence
                 name: value for name, value in before.get("arguments", {}).items() if name != "content"
             }
             left = store.read(table, {"filing_batch": other}).filter(~pl.col("filing_id").is_in(ids))
-            made_by = provenance(store, context.run_id, other, {}, {**arguments, "made_whole_by": batch})
+            made_by = provenance(store, context.run.run_id, other, {}, {**arguments, "made_whole_by": batch})
             store.write_slice(table, left, {"filing_batch": other}, made_by)
         context.log.info(f"{len(ids)} filings of batch {other} are whole now and belong to {batch}")
 

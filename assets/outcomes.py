@@ -25,7 +25,7 @@ from warehouse.store import Store
 def gateway(context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering) -> Gateway:
     """The gateway of one run; a cap is shared by all that the run calls."""
     capped = answering.max_tokens is not None or answering.max_usd is not None
-    name = f"run:{context.run_id}"
+    name = f"run:{context.run.run_id}"
     budget = Budget(name, tokens=answering.max_tokens, usd=answering.max_usd) if capped else None
     return answering.gateway(warehouse.ledger_path(), budget)
 

@@ -54,7 +54,7 @@ def publish_stream(
     same = before is not None and before.get("arguments", {}).get("content") == arguments["content"]
     version = store.version(table)
     if not same:
-        made_by = provenance(store, context.run_id, batch, {}, arguments)
+        made_by = provenance(store, context.run.run_id, batch, {}, arguments)
         version = store.write_slice(table, frames(), where, made_by).version
     yield dg.MaterializeResult(
         asset_key=table,
