@@ -7,9 +7,11 @@ import dagster as dg
 import polars as pl
 from filelock import FileLock
 
+from apportion.corpus.edgar import day_of
 from apportion.corpus.placing import new_filings, place
 from apportion.corpus.records import Corpus
 from assets.checks import specs
+from assets.edgar import Edgar, store_day
 from assets.filings import FilingFiles, store_files
 from assets.partitions import filing_batches
 from assets.provenance import last_commit
@@ -41,11 +43,19 @@ from warehouse.store import Store
     check_specs=[*specs("filings"), *specs("pages")],
 )
 def corpus(
-    context: dg.AssetExecutionContext, warehouse: Warehouse, source: Source, filing_files: FilingFiles
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    source: Source,
+    filing_files: FilingFiles,
+    edgar: Edgar,
 ) -> Iterator[Any]:
     """Read a batch's source once and store what is new in it."""
     store = warehouse.store()
     batch = context.partition_key
+    day = day_of(batch)
+    if day is not None:
+        yield from store_day(context, warehouse, filing_files, edgar, day)
+        return
     paths = file_paths(store, source, filing_files, batch)
     if paths:
         yield from store_files(context, warehouse, filing_files, paths)

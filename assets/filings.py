@@ -167,6 +167,7 @@ def _rows(
     for where, one, reading in kept:
         facts = replace(given.get(one.name, Facts()))
         facts.fill(reading.facts)
+        facts.settle()
         rows.append(
             {
                 "filing_id": where.filing_id,

@@ -86,7 +86,7 @@ def demo(layout: Layout = Format.table) -> None:
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders, or `edgar`.", show_default=False)],
     kind: Annotated[
         str, typer.Option("--as", help="What they are: filings, financebench, questions.")
     ] = "financebench",
@@ -97,10 +97,26 @@ def ingest(
     outcome_set: Annotated[
         str | None, typer.Option("--set", help="Name of the set of questions; the batch's.")
     ] = None,
+    first: Annotated[str | None, typer.Option("--from", help="With `edgar`: the first day.")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="With `edgar`: the last day.")] = None,
+    form: Annotated[str | None, typer.Option(help="With `edgar`: forms, joined by commas; 10-K.")] = None,
+    ticker: Annotated[
+        str | None, typer.Option(help="With `edgar`: tickers or CIKs, joined by commas; all filers.")
+    ] = None,
 ) -> None:
     """Take in filings, and questions that come with them."""
     from orchestration.commands import ingest as ingesting
 
+    named_edgar = [str(path) for path in paths] == ["edgar"]
+    if named_edgar and first is None and not paths[0].exists():
+        raise CallError("ingest edgar: name the days, such as --from 2026-11-27 --to 2026-11-28")
+    if named_edgar and first is not None:
+        from orchestration.commands import edgar
+
+        edgar.ingest_days(first, last, form, ticker)
+        return
+    if any(option is not None for option in (first, last, form, ticker)):
+        raise CallError("--from, --to, --form and --ticker go with `apportion ingest edgar --from DAY`")
     if kind == "filings":
         ingesting.ingest_files(paths, batch)
         return

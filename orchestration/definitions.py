@@ -7,6 +7,7 @@ import dagster as dg
 from assets.asking import questions, retrieval_summary, retrievals
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
+from assets.edgar import Edgar, edgar_index
 from assets.filings import FilingFiles
 from assets.importing import OutcomeLog, imported_log
 from assets.indices import page_index
@@ -18,10 +19,13 @@ from assets.reporting import report
 from assets.resources import defaults
 from assets.routing import Routing, routing
 from orchestration.jobs import jobs
+from orchestration.schedules import schedules
+from orchestration.sensors import sensors
 
 defs = dg.Definitions(
     assets=[
         corpus,
+        edgar_index,
         page_index,
         questions,
         imported_log,
@@ -43,11 +47,14 @@ defs = dg.Definitions(
     ],
     resources={
         **defaults(),
+        "edgar": Edgar(),
         "filing_files": FilingFiles(),
         "outcome_log": OutcomeLog(),
         "routing_setting": Routing(),
         "laboratory_size": Laboratory(),
     },
     jobs=jobs,
+    schedules=schedules,
+    sensors=sensors,
     executor=dg.in_process_executor,
 )

@@ -36,6 +36,9 @@ ingest_filings = dg.define_asset_job(
 ingest_questions = dg.define_asset_job(
     "ingest_questions", dg.AssetSelection.assets("questions"), description="The questions of a set."
 )
+list_edgar = dg.define_asset_job(
+    "list_edgar", dg.AssetSelection.assets("edgar_index"), description="What EDGAR lists for a day."
+)
 index_pages = dg.define_asset_job(
     "index_pages", dg.AssetSelection.assets("page_index"), description="The shards of a batch's filings."
 )
@@ -93,6 +96,7 @@ escalate = dg.define_asset_job(
 jobs = [
     ingest_filings,
     ingest_questions,
+    list_edgar,
     index_pages,
     retrieve,
     import_log,

@@ -25,6 +25,14 @@ WRAPPERS = ("DagsterExecutionStepExecutionError", "DagsterUserCodeExecutionError
 """What Dagster puts around the error of a step."""
 
 
+DIMENSIONS: dict[str, str | None] = {
+    "ingest_filings": "filing_batches",
+    "index_pages": "filing_batches",
+    "list_edgar": None,
+}
+"""The dynamic partitions that a job runs on, where they aren't sets; None for calendar days."""
+
+
 @dataclass(frozen=True)
 class Finished:
     """What a run left: metadata of each materialised table."""
@@ -68,8 +76,12 @@ def run_job(
     """
     from orchestration.definitions import defs
 
-    dimension = "filing_batches" if job == "ingest_filings" else "outcome_sets"
-    if partition is not None and not instance.has_dynamic_partition(dimension, partition):
+    dimension = DIMENSIONS.get(job, "outcome_sets")
+    if (
+        partition is not None
+        and dimension is not None
+        and not instance.has_dynamic_partition(dimension, partition)
+    ):
         instance.add_dynamic_partitions(dimension, [partition])
     definition = defs.resolve_job_def(job)
     wanted = {name: fields for name, fields in settings.items() if name in definition.resource_defs}

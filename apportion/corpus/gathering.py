@@ -90,6 +90,11 @@ def _nothing(path: Path) -> str:
     return hashlib.sha256(b"\x00no bytes\x00" + os.fsencode(path)).hexdigest()
 
 
+def missing_file(name: str, reason: str) -> FoundFile:
+    """A document that should be there and isn't."""
+    return FoundFile(Path(name), name, _nothing(Path(name)), reason)
+
+
 def document_name(path: Path) -> str:
     """The accession number in a file's name or its folder's, else the file's own name, made safe."""
     for part in (path.name, path.parent.name):

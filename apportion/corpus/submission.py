@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from apportion.corpus.metadata import Facts, any_date
@@ -34,16 +35,20 @@ def read_submission(content: bytes) -> Document:
     Raises:
         UnreadableError: there is no document in it.
     """
-    from apportion.corpus.readers import html_document, text_document
+    from apportion.corpus.readers import Document, html_document, text_document
 
     text = decode(content)
     facts = header_facts(text[:20_000])
     main = main_document(text, facts.form)
     document = html_document(main) if HTML.search(main[:5_000]) else text_document(main)
-    # A document's own facts know the fiscal year; its header knows who filed it, and when.
+    return Document(document.kind, _with_header(document, facts), facts)
+
+
+def _with_header(document: Document, facts: Facts) -> Iterator[str]:
+    """The document's pages. Its header knows who filed it, and when; it knows the rest once it was read."""
+    yield from document.pages
     facts.fill(document.facts)
-    document.facts = facts
-    return document
+    facts.settle()
 
 
 def main_document(text: str, form: str | None) -> str:
