@@ -24,6 +24,7 @@ CEILING = "perfect_detector"
 """A detector that knows which cheap answers are wrong, and nothing of the deep ones: the ceiling of such signals."""
 
 LEARNT_FROM = (0.25, 0.5, 0.75)
+CHANCES = ("help", "hurt")
 IN_USE = (GAIN_MODEL_IN_USE, COST_MODEL_IN_USE)
 
 
@@ -55,9 +56,9 @@ def prediction_quality(
         for target, model in sorted(parts):
             for metric, figure in _metrics(target):
                 truth = "helped" if target == "gain" and metric in RANKING else "actual"
-                value, low, high = _averaged(
-                    parts[target, model], truth, figure, seed, with_interval=split == "held_out"
-                )
+                # Of the chances, the model in use alone has intervals: each is hundreds of figures.
+                wanted = split == "held_out" and (target not in CHANCES or model in IN_USE)
+                value, low, high = _averaged(parts[target, model], truth, figure, seed, with_interval=wanted)
                 rows.append(_row(target, model, split, metric, value, low, high))
             paper = parts.get(("gain", PAPER_MODEL))
             if target == "gain" and split == "held_out" and model != PAPER_MODEL and paper is not None:
@@ -131,7 +132,7 @@ def reliability(held_out: pl.DataFrame, bins: int = 5) -> pl.DataFrame:
 
 
 def _metrics(target: str) -> Iterator[tuple[str, Metric]]:
-    if target in ("help", "hurt"):
+    if target in CHANCES:
         yield from (RANKING | CHANCE).items()
         return
     yield from ((name, metric) for name, metric in REGRESSION.items() if target != "gain" or name != "mape")

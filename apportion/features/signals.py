@@ -93,7 +93,7 @@ def answer_signals(
     found = figures(said)[:MOST_FIGURES]
     asked_figures = {figure.value for figure in figures(question)}
     fresh = [figure for figure in found if figure.value not in asked_figures]
-    asked_items = {mention.name for mention in mentions(question)}
+    asked_items = _items(question)
     said_items = {mention.name for mention in mentions(said)}
     asked, given = asked_type(question), given_type(said, fresh)
     needed = _operands(asked_items)
@@ -187,6 +187,12 @@ def _naming(question: str, said: str, company: str | None, others: Collection[st
 @lru_cache(maxsize=8)
 def _plain_names(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(name.lower() for name in names if len(name) > 3))
+
+
+@lru_cache(maxsize=4096)
+def _items(question: str) -> frozenset[str]:
+    """Line items and metrics that a question names; it is asked on many routes, and read once."""
+    return frozenset(mention.name for mention in mentions(question))
 
 
 def _operands(asked: Collection[str]) -> int:

@@ -26,7 +26,7 @@ from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 
 FOLDS = 5
-INNER_FOLDS = 3
+INNER_FOLDS = 2
 SMALL = 5_000
 SELECTED = "selected"
 BENEFIT_NAMES = tuple(model.name for model in BENEFIT_MODELS)
@@ -196,15 +196,20 @@ def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ())
     if training.pool is None:
         raise ValueError("the benefit models learn from a pool of graded answers, and there is none")
     pool = training.pool.without(without)
+    made = fitted_models(pool, seed)
+    made[SELECTED] = made[choose(training, pool, seed)]
+    return made
+
+
+def fitted_models(pool: AnswerPool, seed: int) -> dict[str, BenefitModel]:
+    """Every benefit model fitted on a pool, by name, in the order of `BENEFIT_NAMES`."""
     two_part, help_hurt = TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool)
-    made: dict[str, BenefitModel] = {
+    return {
         "blend": Blend.of(two_part, help_hurt),
         "two_part": two_part,
         "help_hurt": help_hurt,
         "monotone_boosting": MonotoneBoosting(seed).fit(pool),
     }
-    made[SELECTED] = made[choose(training, pool, seed)]
-    return made
 
 
 def choose(training: Training, pool: AnswerPool, seed: int) -> str:
@@ -224,11 +229,10 @@ def choose(training: Training, pool: AnswerPool, seed: int) -> str:
     for fold in range(int(folds.max()) + 1):
         held_out = folds == fold
         inner = pool.without(training.groups_at(held_out))
-        two_part, help_hurt = TwoPart(seed).fit(inner), HelpHurt(seed).fit(inner)
         tested = training.features.filter(pl.Series(held_out))
-        for model in (Blend.of(two_part, help_hurt), two_part, help_hurt, MonotoneBoosting(seed).fit(inner)):
+        for name, model in fitted_models(inner, seed).items():
             helps, hurts = model.chances(tested)
-            scores[model.name][held_out] = helps - hurts
+            scores[name][held_out] = helps - hurts
     figures = [auroc(training.helped.astype(np.float64), scores[name]) or 0.0 for name in BENEFIT_NAMES]
     return BENEFIT_NAMES[int(np.argmax(np.round(figures, 9)))]
 
@@ -262,10 +266,11 @@ def in_sample(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
             _frame(training, target, model, seed, nowhere, fit(everything).predict(training.features), actual)
             for target, model, actual, fit in _tasks(training, seed)
         ]
-        made = {} if training.pool is None else fit_benefit(training, seed)
-        for name, chosen in made.items():
-            chances = gain_and_chances(training, chosen, training.features)
-            frames += _benefit_frames(training, name, seed, nowhere, chances)
+    if training.pool is not None:
+        # The logistic models know no seed, and which of them was selected is a question of held-out folds.
+        for name, made in fitted_models(training.pool, seeds[0]).items():
+            chances = gain_and_chances(training, made, training.features)
+            frames += _benefit_frames(training, name, seeds[0], nowhere, chances)
     return pl.concat(frames)
 
 
