@@ -41,6 +41,7 @@ OTHERS = (
 HTML_START = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|title|meta|div|table|p|span|font|center|xbrl)\b|<\?xml", re.I
 )
+CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a"))
 SUBMISSION_START = re.compile(
     rb"(?:-----BEGIN PRIVACY-ENHANCED MESSAGE-----|<SEC-DOCUMENT>|<SEC-HEADER>|<DOCUMENT>)"
 )
@@ -90,7 +91,7 @@ def _sniff(head: bytes) -> str:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         start = head.decode("utf-16", "replace").encode("utf-8").lstrip()
-    elif head.count(0) > len(head) // 100:
+    elif len(head) - len(head.translate(None, CONTROLS)) > len(head) // 100:
         raise UnreadableError("neither PDF, HTML nor text")
     if SUBMISSION_START.search(start[:2048]):
         return "submission"
