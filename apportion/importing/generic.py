@@ -150,7 +150,11 @@ def log_of(batches: Iterable[Batch], *, clip: bool = False) -> ImportedLog:
             "; ".join(f"line {line}: {name} {reason}" for _, line, name, _, reason in reasons)
             or "it is empty"
         )
-        raise LogError(f"no usable row in the log ({shown})")
+        absent = next(
+            (name for _, _, name, value, _ in reasons if name in ("question", "route") and not value), None
+        )
+        hint = f"; if it is named otherwise, say so with --map {absent}=COLUMN" if absent else ""
+        raise LogError(f"no usable row in the log ({shown}){hint}")
     known, at_odds = _agreed(pl.concat(questions))
     logged, contradicting = _consistent(pl.concat(outcomes), at_odds)
     logged, doubled = _once(logged)

@@ -91,7 +91,7 @@ def test_importing_again_changes_nothing(imported: CommandLine) -> None:
         (("import", "log.jsonl", "--set", "x", "--map", "qid"), 2, "FIELD=COLUMN"),
         (("import", "log.jsonl", "--set", "x", "--map", "quest=qid"), 2, "did you mean question"),
         (("import", "log.jsonl", "--set", "x", "--scores", "log.jsonl"), 2, "goes with --as litellm"),
-        (("import", "log.jsonl", "--set", "x", "--map", "route=way"), 1, "--map route=COLUMN"),
+        (("import", "log.jsonl", "--set", "x"), 1, "--map question=COLUMN"),
     ],
 )
 def test_a_wrong_import_is_one_line(
