@@ -290,7 +290,9 @@ def retrieval_summary(
 
 def retrieved_pages(store: Store, outcome_set: str, ranked: pl.DataFrame) -> pl.DataFrame:
     """The ranked pages with their text, of the snapshot that ranked them."""
-    commit = last_commit(store, "retrievals", outcome_set)
+    made = ranked.select("retriever", "pool").unique()
+    where = dict(zip(made.columns, made.row(0), strict=True)) if made.height == 1 else None
+    commit = last_commit(store, "retrievals", outcome_set, where)
     version = None if commit is None else commit["inputs"].get("pages")
     wanted = ranked.select("filing_id", "page_number").unique()
     return (

@@ -11,9 +11,9 @@ from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sw
 from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
 from apportion.features.signals import retrieval_signals
-from apportion.prediction.benefit import GAIN_MODEL_IN_USE
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training, crossfit
+from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
 from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
@@ -78,7 +78,10 @@ def read_training(store: Store, outcome_set: str, comparison: Comparison) -> tup
     """The graded questions of a pair, and all that the predictors learn from."""
     pairs = read_pairs(store, outcome_set, comparison, costed=False)
     judge = comparison.judge or store.read("route_quality", {"outcome_set": outcome_set})["judge"][0]
-    pool = answer_pool(store, outcome_set, comparison, judge)
+    # The paper's ensemble learns from the pair alone; the pool costs every other answer's signals.
+    pool = (
+        None if comparison.gain_model == PAPER_MODEL else answer_pool(store, outcome_set, comparison, judge)
+    )
     known = store.read("features", pair_slice(outcome_set, comparison))
     return pairs, training_of(pairs, known, pool)
 
@@ -103,7 +106,7 @@ def features(
     asked = set_questions(store, outcome_set)
     outcomes = store.read("route_outcomes", {"outcome_set": outcome_set})
     cheap = outcomes.filter(pl.col("route") == comparison.cheap)
-    signals = answer_rows(asked, cheap, contexts_of(store, cheap)).drop("route")
+    signals = answer_rows(asked, cheap, contexts_of(store, outcome_set, cheap)).drop("route")
     if ranked.is_empty() or not {comparison.cheap, comparison.deep} <= DEPTHS.keys():
         deep = outcomes.filter(pl.col("route") == comparison.deep)
         # Without our own wording of an abstention, a refusal is told by its wording alone.
@@ -141,13 +144,8 @@ def _retrieval_signals(
     """What retrieval says of the pages not read, in the order of the features."""
     depth = DEPTHS[comparison.cheap]
     first = max(DEPTHS[comparison.deep], 1)
-    others = store.read("retrievals", {"outcome_set": outcome_set}).filter(
-        (pl.col("pool") == answering.pool) & (pl.col("rank") <= first)
-    )
-    other = next((n for n in others["retriever"].unique().sort() if n != answering.retriever), None)
+    # One ranking, the routes' own: a second one that somebody happened to make must not change what is decided.
     scores, rankings = _by_question(ranked), [_pages(ranked.filter(pl.col("rank") <= first))]
-    if other is not None:
-        rankings.append(_pages(others.filter(pl.col("retriever") == other)))
     return pl.DataFrame(
         [
             retrieval_signals(
@@ -216,7 +214,7 @@ def allocate(
         read_pairs(store, outcome_set, comparison),
         store.read("features", where),
         store.read("predictions", where),
-        gain_model=GAIN_MODEL_IN_USE,
+        gain_model=comparison.gain_model,
         cost_model=COST_MODEL_IN_USE,
         budgets=comparison.budgets,
         bought=bought,
@@ -269,7 +267,7 @@ def allocation(
             inputs={"features": None, "predictions": None, "route_outcomes": None, "route_quality": None},
             arguments={
                 "budgets": list(comparison.budgets),
-                "gain_model": GAIN_MODEL_IN_USE,
+                "gain_model": comparison.gain_model,
                 "cost_model": COST_MODEL_IN_USE,
             },
         )

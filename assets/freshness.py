@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
 
 from warehouse.contracts import TABLES
 from warehouse.store import Store
+
+Commits = dict[str, dict[str, list[dict[str, Any]]]]
+"""The newest commit of each slice, by table and set, newest first."""
 
 BY_SET = tuple(name for name, table in TABLES.items() if table.slices[0] == "outcome_set" and name != "calls")
 
@@ -50,24 +54,31 @@ def set_rows(store: Store) -> list[dict[str, Any]]:
     return rows
 
 
-def stale_tables(commits: dict[str, dict[str, dict[str, Any]]], outcome_set: str) -> list[str]:
+def stale_tables(commits: Commits, outcome_set: str) -> list[str]:
     """Tables of a set that were computed before one of their inputs last changed."""
     stale = []
     for name, by_set in commits.items():
-        commit = by_set.get(outcome_set)
-        if commit is None:
-            continue
-        for table, version in commit.get("inputs", {}).items():
-            newer = commits.get(table, {}).get(outcome_set)
-            if newer is not None and version is not None and newer["version"] > version:
-                stale.append(name)
-                break
+        if any(_is_stale(commit, commits, outcome_set) for commit in by_set.get(outcome_set, [])):
+            stale.append(name)
     return stale
 
 
-def _by_partition(store: Store, table: str) -> dict[str, dict[str, Any]]:
-    """The newest commit of each set, by set."""
-    newest: dict[str, dict[str, Any]] = {}
+def _is_stale(commit: dict[str, Any], commits: Commits, outcome_set: str) -> bool:
+    """Whether an input of a slice changed after the slice was computed."""
+    for table, version in commit.get("inputs", {}).items():
+        newer = commits.get(table, {}).get(outcome_set)
+        if newer and version is not None and newer[0]["version"] > version:
+            return True
+    return False
+
+
+def _by_partition(store: Store, table: str) -> dict[str, list[dict[str, Any]]]:
+    """The newest commit of each slice of each set, newest first, by set."""
+    newest: dict[str, list[dict[str, Any]]] = {}
+    seen: set[str] = set()
     for entry in store.history(table):
-        newest.setdefault(str(entry.get("asset_partition")), entry)
+        slice_name = json.dumps([entry.get("asset_partition"), entry.get("slice")], sort_keys=True)
+        if slice_name not in seen:
+            seen.add(slice_name)
+            newest.setdefault(str(entry.get("asset_partition")), []).append(entry)
     return newest

@@ -7,6 +7,7 @@ from apportion.features.decision import question_features
 from apportion.features.logged import Contexts, answer_rows
 from apportion.prediction.pool import AnswerPool, PairKey
 from assets.asking import set_questions
+from assets.provenance import last_commit
 from assets.resources import Comparison
 from warehouse.store import Store
 
@@ -48,7 +49,7 @@ def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
     step = -(-grades.height // MOST_ANSWERS)
     asked = asked.sort("question_id").gather_every(step)
     outcomes = store.read("route_outcomes", where).join(grades, on=["question_id", "route"], how="semi")
-    signals = answer_rows(asked, outcomes, contexts_of(store, outcomes))
+    signals = answer_rows(asked, outcomes, contexts_of(store, outcome_set, outcomes))
     return (
         signals.join(grades, on=["question_id", "route"])
         .join(question_features(asked), on="question_id")
@@ -58,8 +59,11 @@ def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
     )
 
 
-def contexts_of(store: Store, outcomes: pl.DataFrame) -> Contexts:
-    """The text that each answer was made from, by question and route, where the pages are known and few."""
+def contexts_of(store: Store, outcome_set: str, outcomes: pl.DataFrame) -> Contexts:
+    """The text that each answer was made from, by question and route, where the pages are known and few.
+
+    Pages are read from the snapshot that the set keeps to.
+    """
     wanted = (
         outcomes.filter(pl.col("context").list.len().is_between(1, MOST_PAGES))
         .select("question_id", "route", "context")
@@ -68,8 +72,10 @@ def contexts_of(store: Store, outcomes: pl.DataFrame) -> Contexts:
     )
     if wanted.is_empty():
         return {}
+    ranked_over = last_commit(store, "retrievals", outcome_set)
+    version = None if ranked_over is None else ranked_over["inputs"].get("pages")
     pages = (
-        store.scan("pages")
+        store.scan("pages", version=version)
         .join(
             wanted.lazy().select("filing_id", "page_number").unique(),
             on=["filing_id", "page_number"],

@@ -9,7 +9,9 @@ import polars as pl
 
 from apportion.evaluation.live import Plan, plan_escalation
 from apportion.llm.accounts import Budget
+from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training
+from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.stored import DecisionModels, fit_models, load_models, save_models
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
@@ -107,7 +109,7 @@ def predict_set(
     if not escalation.learn_from:
         held_out = (
             store.read("predictions", where)
-            .filter(pl.col("model").is_in(["ridge_boosting", "exact_prompt"]))
+            .filter(pl.col("model").is_in([comparison.gain_model, COST_MODEL_IN_USE]))
             .group_by("question_id", "target")
             .agg(pl.col("predicted").mean())
         )
@@ -132,8 +134,13 @@ def predict_set(
             f"no judged set to learn {comparison.cheap} to {comparison.deep} from; "
             "`apportion run` one with reference answers first, or name it with --learn-from"
         )
-    folder = warehouse.models_folder(sets, comparison.cheap, comparison.deep)
-    models = load_models(folder) if folder.exists() else fit_and_save(store, warehouse, sets, comparison)
+    if comparison.gain_model != PAPER_MODEL:
+        raise ValueError(
+            f"stored models are {PAPER_MODEL}; {comparison.gain_model} decides only on sets that are judged themselves"
+        )
+    # Equal data and versions write nothing; anything else is fitted anew, so that no decision rests on old grades.
+    fit_and_save(store, warehouse, sets, comparison)
+    models = load_models(warehouse.models_folder(sets, comparison.cheap, comparison.deep))
     return (
         known,
         models.predict_gain(known),
@@ -190,7 +197,7 @@ def escalation_budget(outcome_set: str, comparison: Comparison, escalation: Esca
 @dg.asset(
     group_name="live",
     partitions_def=outcome_sets,
-    deps=["questions", "retrievals", "route_outcomes", "features"],
+    deps=["questions", "retrievals", "route_outcomes", "features", "predictions"],
     check_specs=specs("final_answers"),
     metadata={"dagster/column_schema": column_schema("final_answers")},
     kinds={"deltalake", "litellm"},
@@ -225,7 +232,7 @@ def final_answers(
         "final_answers",
         with_pair(rows, outcome_set, comparison),
         pair_slice(outcome_set, comparison),
-        inputs={"features": None, "route_outcomes": None, "retrievals": None},
+        inputs={"features": None, "route_outcomes": None, "retrievals": None, "predictions": None},
         arguments={"policy": escalation.policy, "predictions": origin, "hard_cap": escalation.hard_cap},
         metadata={"model_calls": sent, "budget_name": budget.name, "predictions": origin},
     )

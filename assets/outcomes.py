@@ -121,7 +121,7 @@ def route_outcomes(
         "route_outcomes",
         pl.concat([rows, others]),
         {"outcome_set": outcome_set},
-        inputs={"questions": None, "retrievals": None, "pages": None},
+        inputs={"questions": None, "retrievals": None},
         arguments={
             "routes": list(routes),
             "model": model,
@@ -206,7 +206,7 @@ def route_quality(
 @dg.asset(
     group_name="outcomes",
     partitions_def=outcome_sets,
-    deps=["route_outcomes", "judgements"],
+    deps=["route_outcomes", "judgements", "final_answers"],
     check_specs=specs("calls"),
     metadata={"dagster/column_schema": column_schema("calls")},
     kinds={"deltalake", "sqlite"},

@@ -48,6 +48,7 @@ def provenance(
     partition: str | None,
     inputs: Mapping[str, int | None],
     arguments: Mapping[str, Any],
+    where: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The metadata of one commit.
 
@@ -58,10 +59,12 @@ def provenance(
         inputs: tables read, with the version where it was fixed; None stands for the current one, which is that
             of the partition's own last commit where the table is written by partition.
         arguments: settings that the rows depend on.
+        where: the slice that is written.
     """
     commit, dirty = code_state()
     return {
         "asset_partition": partition,
+        "slice": dict(where or {}),
         "run_id": run_id,
         "commit": commit,
         "dirty": dirty,
@@ -80,9 +83,17 @@ def current_version(store: Store, table: str, partition: str | None) -> int | No
     return store.version(table) if own is None else int(own["version"])
 
 
-def last_commit(store: Store, table: str, partition: str) -> dict[str, Any] | None:
-    """The newest commit that wrote this partition of a table."""
-    return next((entry for entry in store.history(table) if entry.get("asset_partition") == partition), None)
+def last_commit(
+    store: Store, table: str, partition: str, where: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
+    """The newest commit that wrote this partition of a table, or the slice of it that is named."""
+    for entry in store.history(table):
+        written = entry.get("slice", {})
+        if entry.get("asset_partition") == partition and all(
+            written.get(n) == v for n, v in (where or {}).items()
+        ):
+            return entry
+    return None
 
 
 def pinned_versions(store: Store, table: str) -> list[int]:

@@ -21,6 +21,7 @@ from apportion.evaluation.route_tables import (
     route_frontier,
     route_summary,
 )
+from apportion.prediction.benefit import Blend
 from apportion.prediction.crossfit import in_sample
 from assets.asking import set_questions
 from assets.checks import specs
@@ -67,7 +68,11 @@ def published_table(
             with_pair(rows, outcome_set, comparison),
             pair_slice(outcome_set, comparison),
             inputs=dict.fromkeys(("questions", *inputs)),
-            arguments={"budgets": list(comparison.budgets), "judge": comparison.judge},
+            arguments={
+                "budgets": list(comparison.budgets),
+                "judge": comparison.judge,
+                "gain_model": comparison.gain_model,
+            },
             metadata=picture(rows) if picture else None,
         )
 
@@ -77,8 +82,20 @@ def published_table(
 def _prediction_quality(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
     where = pair_slice(outcome_set, comparison)
     pairs, training = read_training(store, outcome_set, comparison)
-    figures = prediction_quality(pairs, store.read("predictions", where), in_sample(training))
-    return pl.concat([figures, learning_figures(training)], how="diagonal_relaxed")
+    held_out = store.read("predictions", where)
+    figures = prediction_quality(pairs, held_out, in_sample(training), gain_model=comparison.gain_model)
+    learnt = learning_figures(training).with_columns(in_use=pl.lit(comparison.gain_model == Blend.name))
+    return pl.concat([figures, learnt], how="diagonal_relaxed")
+
+
+def _question_audit(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
+    where = pair_slice(outcome_set, comparison)
+    return question_audit(
+        read_pairs(store, outcome_set, comparison),
+        store.read("features", where),
+        store.read("predictions", where),
+        comparison.gain_model,
+    )
 
 
 def _frontier(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
@@ -155,9 +172,5 @@ published = [
     published_table(
         "cost_quartiles", ("predictions", *PAIR_INPUTS), _of_pairs(cost_quartiles, "predictions")
     ),
-    published_table(
-        "question_audit",
-        ("features", "predictions", *PAIR_INPUTS),
-        _of_pairs(question_audit, "features", "predictions"),
-    ),
+    published_table("question_audit", ("features", "predictions", *PAIR_INPUTS), _question_audit),
 ]

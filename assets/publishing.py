@@ -77,8 +77,8 @@ def publish(
         )
     # An asset without a partition key of its own (a multi-set model) has none to record.
     partition = context.partition_key if context.has_partition_key else None
-    made_by = provenance(store, context.run.run_id, partition, inputs, arguments or {})
-    before = None if partition is None else last_commit(store, table, partition)
+    made_by = provenance(store, context.run.run_id, partition, inputs, arguments or {}, where)
+    before = None if partition is None else last_commit(store, table, partition, where)
     moved = before is not None and before.get("inputs") != made_by["inputs"]
     receipt = store.write_slice(table, candidate, where, made_by, force=moved)
     yield dg.MaterializeResult(

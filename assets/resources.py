@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,8 +44,13 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         return self.local_folder() / "ledger.sqlite"
 
     def models_folder(self, sets: Sequence[str], cheap: str, deep: str) -> Path:
-        """Where the models fitted on some sets lie."""
-        return self.local_folder() / "models" / f"{cheap}--{deep}" / "+".join(sorted(sets))
+        """Where the models fitted on some sets lie; their card names the sets."""
+        return (
+            self.local_folder()
+            / "models"
+            / f"{cheap}--{deep}"
+            / hashlib.sha256("\n".join(sorted(sets)).encode()).hexdigest()[:16]
+        )
 
     def lock_path(self, name: str) -> Path:
         """The file of a lock between the processes of this machine; the kernel frees it when its holder dies."""
@@ -108,11 +114,16 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 
 class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """What is compared: a pair of routes, one judge's grades, the budgets."""
+    """What is compared: a pair of routes, one judge's grades, the budgets, and the benefit model behind the policies.
+
+    ``ridge_boosting`` is the escalation paper's ensemble. The others also learn from every graded answer of the set
+    and its sister sets; they take minutes where the ensemble takes seconds.
+    """
 
     cheap: str = "top1"
     deep: str = "top5"
     judge: str | None = None
+    gain_model: str = "ridge_boosting"
     budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
 
 

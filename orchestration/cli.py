@@ -43,6 +43,10 @@ Prices = Annotated[
 Concurrency = Annotated[int, typer.Option(min=1, help="Calls at once.")]
 PerMinute = Annotated[int | None, typer.Option("--rpm", min=1, help="Requests a minute, for each model.")]
 TokensPerMinute = Annotated[int | None, typer.Option("--tpm", min=1, help="Tokens a minute, for each model.")]
+GainModel = Annotated[
+    str, typer.Option(help="Benefit model behind the policies; others than ridge_boosting take longer.")
+]
+GradedBy = Annotated[str | None, typer.Option("--judge", help="Whose grades, where there are several.")]
 Budgets = Annotated[str | None, typer.Option(help="Budget fractions, joined by commas.")]
 
 
@@ -81,7 +85,7 @@ def demo(layout: Layout = Format.table) -> None:
     from orchestration.commands import work
 
     work.run_set("sample", {}, layout)
-    work.report(open_it=False)
+    work.report(open_it=False, aside=layout is not Format.table)
 
 
 @app.command()
@@ -184,6 +188,7 @@ def run(
     cheap: Cheap = "top1",
     deep: Deep = "top5",
     budgets: Budgets = None,
+    gain_model: GainModel = "ridge_boosting",
     api_base: ApiBase = None,
     prices: Prices = None,
     concurrency: Concurrency = 16,
@@ -210,7 +215,7 @@ def run(
             "max_usd": max_usd,
             "consent": yes,
         },
-        "comparison": work.comparison(cheap, deep, judge, budgets),
+        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
     }
     work.run_set(outcome_set, settings, layout)
 
@@ -220,8 +225,9 @@ def evaluate(
     outcome_set: SetName = "sample",
     cheap: Cheap = "top1",
     deep: Deep = "top5",
-    judge: Annotated[str | None, typer.Option(help="Whose grades, where there are several.")] = None,
+    judge: GradedBy = None,
     budgets: Budgets = None,
+    gain_model: GainModel = "ridge_boosting",
     retriever: Retriever = "tfidf",
     pool: Pool = "filing",
     layout: Layout = Format.table,
@@ -230,7 +236,7 @@ def evaluate(
     from orchestration.commands import work
 
     settings = {
-        "comparison": work.comparison(cheap, deep, judge, budgets),
+        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
         "answering": {"retriever": retriever, "pool": pool},
     }
     work.evaluate_set(outcome_set, settings, layout)
@@ -255,6 +261,8 @@ def plan(
     cheap: Cheap = "top1",
     deep: Deep = "top5",
     learn_from: LearnFrom = None,
+    judge: GradedBy = None,
+    gain_model: GainModel = "ridge_boosting",
     retriever: Retriever = "tfidf",
     pool: Pool = "filing",
     prices: Prices = None,
@@ -265,8 +273,8 @@ def plan(
 
     live.plan(
         outcome_set,
-        {"cheap": cheap, "deep": deep},
-        {"retriever": retriever, "pool": pool, "prices": str(prices.resolve()) if prices else None},
+        work.comparison(cheap, deep, judge, None, gain_model),
+        {"retriever": retriever, "pool": pool, **sending(None, prices, 16, None, None)},
         {
             "budget": budget,
             "tokens": tokens,
@@ -292,6 +300,8 @@ def escalate(
     cheap: Cheap = "top1",
     deep: Deep = "top5",
     learn_from: LearnFrom = None,
+    judge: GradedBy = None,
+    gain_model: GainModel = "ridge_boosting",
     retriever: Retriever = "tfidf",
     pool: Pool = "filing",
     api_base: ApiBase = None,
@@ -306,7 +316,7 @@ def escalate(
 
     live.escalate(
         outcome_set,
-        {"cheap": cheap, "deep": deep},
+        work.comparison(cheap, deep, judge, None, gain_model),
         {"retriever": retriever, "pool": pool, **sending(api_base, prices, concurrency, rpm, tpm)},
         {
             "budget": budget,

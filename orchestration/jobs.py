@@ -89,7 +89,7 @@ laboratory = dg.define_asset_job(
 report = dg.define_asset_job("report", dg.AssetSelection.assets("report"), description="The HTML report.")
 escalate = dg.define_asset_job(
     "escalate",
-    dg.AssetSelection.assets("features", "final_answers"),
+    dg.AssetSelection.assets("features", "final_answers", "calls"),
     description="Make the deeper calls that a budget buys. Calls models.",
 )
 

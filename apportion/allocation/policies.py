@@ -176,6 +176,7 @@ def known(policy: str) -> None:
     if policy not in (*POLICIES, REFUSAL):
         from difflib import get_close_matches
 
-        near = get_close_matches(policy, POLICIES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(POLICIES)}"
+        every = (*POLICIES, REFUSAL)
+        near = get_close_matches(policy, every, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(every)}"
         raise ValueError(f"unknown policy {policy!r}: {hint}")

@@ -41,6 +41,12 @@ def read_questions(path: Path) -> Corpus:
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if path.is_dir():
+        raise ValueError(f"{path}: a folder; name the file that holds the questions")
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
     if path.suffix.lower() == ".csv":
         with path.open(newline="", encoding="utf-8-sig") as handle:
             reader = csv.DictReader(handle)
@@ -50,7 +56,7 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[st
                     {name: value for name, value in row.items() if name and value not in (None, "")},
                 )
         return
-    with path.open(encoding="utf-8", errors="replace") as handle:
+    with path.open(encoding="utf-8-sig") as handle:
         for number, raw in enumerate(handle, start=1):
             if not raw.strip():
                 continue
@@ -82,13 +88,18 @@ def _add(
         return
     filing = row.get("filing")
     answer = row.get("answer")
+    if isinstance(answer, bool) or not isinstance(answer, str | int | float | None):
+        problems.append(
+            Problem(source, line, "answer", str(answer), "not text or a number; leave it out if unknown")
+        )
+        return
     rows[identifier] = {
         "question_id": identifier,
         "text": text,
         "family": _text(row.get("family")),
         "company": _text(row.get("company")),
         "filing_id": safe_name(str(filing)) if filing else None,
-        "reference_answer": None if answer is None else str(answer),
+        "reference_answer": None if answer is None else _text(str(answer)),
         "evidence": [],
     }
 

@@ -80,7 +80,7 @@ def plan_escalation(
         raise ValueError(
             "a cap in dollars needs a known price; give it in the price file, or cap tokens instead"
         )
-    same = (features["deep_new_pages"] == 0).to_numpy()
+    same = (features["deep_new_pages"] == 0).fill_null(value=False).to_numpy()
     open_rows = np.flatnonzero(~same)
     costs = whole_costs(predicted_cost)
     spent = costs if usd is None or predicted_usd is None else np.ceil(predicted_usd * MICRO).astype(np.int64)
@@ -90,6 +90,7 @@ def plan_escalation(
         predicted_cost=spent[open_rows],
         confidence=_signal(features, "cheap_confidence", open_rows),
         margin=_signal(features, "margin", open_rows),
+        refused=_signal(features, "cheap_refused", open_rows),
     )
     if usd is not None:
         limit = int(np.floor(usd * MICRO))

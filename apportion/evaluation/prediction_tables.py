@@ -11,7 +11,7 @@ import polars as pl
 from apportion.evaluation.bootstrap import statistic_interval
 from apportion.evaluation.pairs import Floats, Pairs
 from apportion.features.signals import SIGNAL_GROUPS
-from apportion.prediction.benefit import GAIN_MODEL_IN_USE, Blend, HelpHurt, TwoPart
+from apportion.prediction.benefit import Blend, HelpHurt, TwoPart
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import SEEDS, Training, grouped_folds
 from apportion.prediction.gain import NAME as PAPER_MODEL
@@ -25,11 +25,15 @@ CEILING = "perfect_detector"
 
 LEARNT_FROM = (0.25, 0.5, 0.75)
 CHANCES = ("help", "hurt")
-IN_USE = (GAIN_MODEL_IN_USE, COST_MODEL_IN_USE)
 
 
 def prediction_quality(
-    pairs: Pairs, held_out: pl.DataFrame, in_sample: pl.DataFrame, *, seed: int = 0
+    pairs: Pairs,
+    held_out: pl.DataFrame,
+    in_sample: pl.DataFrame,
+    *,
+    gain_model: str = PAPER_MODEL,
+    seed: int = 0,
 ) -> pl.DataFrame:
     """Rows of `prediction_quality`: figures averaged over the seeds, with filing-clustered intervals.
 
@@ -41,6 +45,7 @@ def prediction_quality(
         pairs: the graded questions.
         held_out: rows of `predictions` of the pair.
         in_sample: predictions of the rows that the models were fitted on.
+        gain_model: the benefit model that the policies use.
         seed: of the resamples.
     """
     helped = pl.DataFrame(
@@ -57,7 +62,7 @@ def prediction_quality(
             for metric, figure in _metrics(target):
                 truth = "helped" if target == "gain" and metric in RANKING else "actual"
                 # Of the chances, the model in use alone has intervals: each is hundreds of figures.
-                wanted = split == "held_out" and (target not in CHANCES or model in IN_USE)
+                wanted = split == "held_out" and (target not in CHANCES or model == gain_model)
                 value, low, high = _averaged(parts[target, model], truth, figure, seed, with_interval=wanted)
                 rows.append(_row(target, model, split, metric, value, low, high))
             paper = parts.get(("gain", PAPER_MODEL))
@@ -69,11 +74,12 @@ def prediction_quality(
     for metric in RANKING:
         value, low, high = _averaged(knows, "helped", RANKING[metric], seed, with_interval=True)
         rows.append(_row("gain", CEILING, "held_out", metric, value, low, high))
-    return pl.DataFrame(rows, infer_schema_length=None)
+    in_use = pl.col("model").is_in([gain_model, COST_MODEL_IN_USE]).alias("in_use")
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(in_use)
 
 
 def learning_figures(training: Training, seed: int = SEEDS[0]) -> pl.DataFrame:
-    """Rows of `prediction_quality` on how the model in use learns, held out, under one seed.
+    """Rows of `prediction_quality` on how the blend learns, held out, under one seed.
 
     ``auroc_shuffled:GROUP`` is its AUROC with one group of signals permuted among the held-out questions;
     ``auroc_learnt_from:SHARE`` with that share of the training filings alone. None without a pool.
@@ -100,7 +106,7 @@ def learning_figures(training: Training, seed: int = SEEDS[0]) -> pl.DataFrame:
     truth = training.helped.astype(np.float64)
     figures = {f"auroc_shuffled:{group}": auroc(truth, scores) for group, scores in shuffled.items()}
     figures |= {f"auroc_learnt_from:{share}": auroc(truth, scores) for share, scores in learnt.items()}
-    rows = [_row("gain", GAIN_MODEL_IN_USE, "held_out", name, value) for name, value in figures.items()]
+    rows = [_row("gain", Blend.name, "held_out", name, value) for name, value in figures.items()]
     return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64))
 
 
@@ -157,7 +163,6 @@ def _row(
         "value": value,
         "ci_low": low,
         "ci_high": high,
-        "in_use": model in IN_USE,
     }
 
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from apportion.evaluation.bootstrap import mean_interval
 from apportion.evaluation.pairs import Floats, Pairs, question_groups
-from apportion.prediction.benefit import GAIN_MODEL_IN_USE
 from apportion.prediction.cost import COST_MODEL_IN_USE
+from apportion.prediction.gain import NAME as PAPER_MODEL
 
 RESAMPLES = 2000
 
@@ -110,7 +110,11 @@ def cost_quartiles(pairs: Pairs, predictions: pl.DataFrame) -> pl.DataFrame:
     """
     errors = (
         predictions.filter((pl.col("target") == "cost") & (pl.col("model") == COST_MODEL_IN_USE))
-        .with_columns(((pl.col("predicted") - pl.col("actual")).abs() / pl.col("actual")).alias("error"))
+        .with_columns(
+            pl.when(pl.col("actual") > 0)
+            .then((pl.col("predicted") - pl.col("actual")).abs() / pl.col("actual"))
+            .alias("error")
+        )
         .group_by("question_id")
         .agg(pl.col("error").mean())
     )
@@ -125,10 +129,12 @@ def cost_quartiles(pairs: Pairs, predictions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def question_audit(pairs: Pairs, features: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
+def question_audit(
+    pairs: Pairs, features: pl.DataFrame, predictions: pl.DataFrame, gain_model: str = PAPER_MODEL
+) -> pl.DataFrame:
     """Rows of `question_audit` (token-budgeted escalation, section IV): prediction patterns, not causes."""
     predicted = (
-        predictions.filter((pl.col("target") == "gain") & (pl.col("model") == GAIN_MODEL_IN_USE))
+        predictions.filter((pl.col("target") == "gain") & (pl.col("model") == gain_model))
         .group_by("question_id")
         .agg(pl.col("predicted").mean().alias("predicted_gain"))
     )

@@ -65,12 +65,11 @@ def route_quality(judgements: pl.DataFrame, outcomes: pl.DataFrame, questions: p
     """Rows of ``route_quality`` from rows of ``judgements``, ``route_outcomes`` and ``questions``.
 
     Args:
-        judgements: outcome_set, question_id, route, judge, session, pass_number, correct, score, status.
-        Where a
-            route was graded in several sessions, its first session (the smallest) counts: a route graded
-            again beside newcomers keeps the quality it was published with.
-        outcomes: outcome_set, question_id, route, answer, status; any status but ``ok`` is a failure,
-        quality 0. questions: outcome_set, question_id, text, reference_answer.
+        judgements: outcome_set, question_id, route, judge, session, pass_number, correct, score, status. Where
+            a route was graded in several sessions, its first (the smallest) counts: a route graded again beside
+            newcomers keeps the quality it was published with.
+        outcomes: outcome_set, question_id, route, answer, status; any status but ``ok`` is a failure, quality 0.
+        questions: outcome_set, question_id, text, reference_answer.
 
     Returns:
         One row for each question, route and judge, in that order, with :data:`QUALITY_SCHEMA`. Every

@@ -227,7 +227,7 @@ def _mean_odds(chances: Sequence[Floats]) -> Floats:
     return np.asarray(1 / (1 + np.exp(-odds)), dtype=np.float64)
 
 
-GAIN_MODEL_IN_USE = Blend.name
+RECOMMENDED = Blend.name
 """The benefit model that policies use; the choice was made on the development half and frozen."""
 
 BENEFIT_MODELS: tuple[type[TwoPart] | type[HelpHurt] | type[Blend] | type[MonotoneBoosting], ...] = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
+from apportion.prediction.threads import one_thread
 
 FOLDS = 5
 INNER_FOLDS = 2
@@ -139,13 +140,9 @@ def _held_out(training: Training, seed: int) -> list[pl.DataFrame]:
     return frames
 
 
-@contextmanager
-def few_threads(training: Training) -> Iterator[None]:
+def few_threads(training: Training) -> AbstractContextManager[Any]:
     """One thread for small sets: threads that wait for one another cost more there than they save."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1 if training.features.height < SMALL else None):
-        yield
+    return one_thread(None, when=training.features.height < SMALL)
 
 
 def benefit_chances(
@@ -261,16 +258,19 @@ def in_sample(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
     everything = np.ones(training.features.height, dtype=np.bool_)
     nowhere = np.zeros(training.features.height, dtype=np.int64)
     frames = []
-    for seed in seeds:
-        frames += [
-            _frame(training, target, model, seed, nowhere, fit(everything).predict(training.features), actual)
-            for target, model, actual, fit in _tasks(training, seed)
-        ]
-    if training.pool is not None:
-        # The logistic models know no seed, and which of them was selected is a question of held-out folds.
-        for name, made in fitted_models(training.pool, seeds[0]).items():
-            chances = gain_and_chances(training, made, training.features)
-            frames += _benefit_frames(training, name, seeds[0], nowhere, chances)
+    with few_threads(training):
+        for seed in seeds:
+            frames += [
+                _frame(
+                    training, target, model, seed, nowhere, fit(everything).predict(training.features), actual
+                )
+                for target, model, actual, fit in _tasks(training, seed)
+            ]
+        if training.pool is not None:
+            # The logistic models know no seed, and which of them was selected is a question of held-out folds.
+            for name, made in fitted_models(training.pool, seeds[0]).items():
+                chances = gain_and_chances(training, made, training.features)
+                frames += _benefit_frames(training, name, seeds[0], nowhere, chances)
     return pl.concat(frames)
 
 

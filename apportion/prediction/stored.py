@@ -78,14 +78,13 @@ def fit_models(training: Training, sets: Sequence[str], seeds: Sequence[int] = S
         "scikit_learn": sklearn.__version__,
         "data": data_hash(training),
     }
-    return DecisionModels(
-        [GainModel(seed).fit(training.features, training.gain) for seed in seeds],
-        [
-            ExactPromptCost(s).fit(training.features, training.input_tokens, training.output_tokens)
-            for s in seeds
-        ],
-        card,
-    )
+    with few_threads(training):
+        gain = [GainModel(seed).fit(training.features, training.gain) for seed in seeds]
+        cost = [
+            ExactPromptCost(seed).fit(training.features, training.input_tokens, training.output_tokens)
+            for seed in seeds
+        ]
+    return DecisionModels(gain, cost, card)
 
 
 def save_models(models: DecisionModels, folder: Path) -> bool:

@@ -24,6 +24,8 @@ def _check(escalation: dict[str, Any]) -> None:
     given = [name for name in ("budget", "tokens", "usd") if escalation.get(name) is not None]
     if len(given) != 1:
         raise CallError("give exactly one of --budget, --tokens and --usd")
+    if not 0 < escalation.get("risk", 0.05) < 1:
+        raise CallError(f"--risk {escalation['risk']}: a chance lies between 0 and 1")
     if escalation.get("budget") is not None and not 0 <= escalation["budget"] <= 1:
         raise CallError(f"--budget {escalation['budget']}: a fraction lies between 0 and 1")
 

@@ -8,7 +8,10 @@ from typing import Any
 import polars as pl
 
 from apportion.evaluation.sweep import BUDGETS
+from apportion.prediction.crossfit import BENEFIT_NAMES, SELECTED
+from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.progress import listen
+from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
 from assets.sources import SAMPLE
 from orchestration.cli import CallError
@@ -17,7 +20,7 @@ from orchestration.commands.ingest import check_name, ingest_source
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import Finished, quiet, run_job
-from warehouse.contracts import POLICIES
+from warehouse.contracts import POLICIES, POOLS
 from warehouse.paths import local_root
 from warehouse.store import Store
 
@@ -49,12 +52,19 @@ def names(joined: str) -> list[str]:
     return [name.strip() for name in joined.split(",") if name.strip()]
 
 
-def comparison(cheap: str, deep: str, judge: str | None, budgets: str | None) -> dict[str, Any]:
+def comparison(
+    cheap: str, deep: str, judge: str | None, budgets: str | None, gain_model: str = PAPER_MODEL
+) -> dict[str, Any]:
     """The settings of a comparison.
 
     Raises:
-        CallError: a budget is not a fraction, or a route is compared with itself.
+        CallError: a budget is not a fraction, a route is compared with itself, or there is no such benefit model.
     """
+    known = (PAPER_MODEL, *BENEFIT_NAMES, SELECTED)
+    if gain_model not in known:
+        raise CallError(
+            f"--gain-model {gain_model}: there is no such benefit model; models: {', '.join(known)}"
+        )
     if cheap == deep:
         raise CallError(f"--cheap and --deep are both {cheap}; a pair has two routes")
     fractions = list(BUDGETS)
@@ -65,7 +75,7 @@ def comparison(cheap: str, deep: str, judge: str | None, budgets: str | None) ->
             raise CallError(f"--budgets {budgets}: give fractions such as 0.1,0.2,1") from None
         if not fractions or not all(0 <= fraction <= 1 for fraction in fractions):
             raise CallError(f"--budgets {budgets}: fractions lie between 0 and 1")
-    return {"cheap": cheap, "deep": deep, "judge": judge, "budgets": fractions}
+    return {"cheap": cheap, "deep": deep, "judge": judge, "budgets": fractions, "gain_model": gain_model}
 
 
 def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
@@ -75,6 +85,11 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         check_routes(answering.get("routes", ("top1",)))
     except ValueError as error:
         raise CallError(str(error)) from error
+    for name, known in (("pool", POOLS), ("retriever", sorted(RETRIEVERS))):
+        if name in answering and answering[name] not in known:
+            raise CallError(
+                f"--{name} {answering[name]}: there is no such {name}; choose of {', '.join(known)}"
+            )
     if answering.get("model"):
         _check_model(answering["model"])
     if answering.get("judge"):
@@ -202,8 +217,8 @@ def print_tables(outcome_set: str, pair: Mapping[str, Any], layout: Format) -> N
         show(summary, layout)
 
 
-def report(*, open_it: bool) -> None:
-    """Write the report and say where it is.
+def report(*, open_it: bool, aside: bool = False) -> None:
+    """Write the report and say where it is; ``aside`` says so on standard error, where a table is the output.
 
     Raises:
         CallError: nothing is evaluated yet.
@@ -214,7 +229,10 @@ def report(*, open_it: bool) -> None:
         path = write_report(Store(), local_root())
     except ValueError as error:
         raise CallError(str(error)) from error
-    print(path)
+    if aside:
+        say(str(path))
+    else:
+        print(path)
     if open_it:
         import webbrowser
 

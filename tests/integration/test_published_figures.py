@@ -88,7 +88,7 @@ def test_every_table_of_the_paper_is_there(financebench: CommandLine) -> None:
         "cost_summary", "prediction_quality", "question_audit", "frontier",
     ):  # fmt: skip
         assert figure(financebench, f"SELECT count(*) FROM {table}") > 0, table
-    assert figure(financebench, "SELECT count(DISTINCT policy) FROM policy_summary") == 8
+    assert figure(financebench, "SELECT count(DISTINCT policy) FROM policy_summary") == 9
     assert figure(financebench, "SELECT count(DISTINCT budget_fraction) FROM policy_summary") == 8
     report = Path(financebench.ok("report").strip())
     page = report.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import worlds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apportion.allocation.policies import ORACLE_POLICIES, POLICIES
+from apportion.allocation.policies import ORACLE_POLICIES
 from apportion.evaluation.policy_tables import (
     policy_comparison,
     policy_frontier,
@@ -42,7 +42,7 @@ def test_budgets_hold_and_the_ends_are_the_routes(seed: int) -> None:
     assert (summary["predicted_spend"] <= summary["predicted_budget"]).all()
     cheap, deep = sweep.pairs.values("cheap_quality").mean(), sweep.pairs.values("deep_quality").mean()
     at_zero = summary.filter(pl.col("budget_fraction") == 0)
-    assert at_zero["quality"].to_list() == pytest.approx([cheap] * len(POLICIES))
+    assert at_zero["quality"].to_list() == pytest.approx([cheap] * len(sweep.policies))
     assert at_zero["selected_calls"].sum() == 0
     whole = summary.filter((pl.col("budget_fraction") == 1) & pl.col("policy").is_in(GREEDY))
     assert whole["quality"].to_list() == pytest.approx([deep] * len(GREEDY))
@@ -161,7 +161,7 @@ def test_one_filing_has_no_interval() -> None:
     )
     compared = policy_comparison(sweep, resamples=50)
     assert compared["ci_low"].null_count() == compared.height
-    assert policy_frontier(sweep, resamples=50)["ci_low"].null_count() == len(POLICIES) * len(BUDGETS)
+    assert policy_frontier(sweep, resamples=50)["ci_low"].null_count() == len(sweep.policies) * len(BUDGETS)
 
 
 def test_orders_hold_every_question_once() -> None:

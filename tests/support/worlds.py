@@ -67,6 +67,7 @@ def features(world: Pairs, seed: int = 2) -> pl.DataFrame:
         {
             "question_id": world.frame["question_id"],
             "cheap_confidence": confidence,
+            "cheap_refused": draw.random(len(world)) < 0.3,
             "margin": draw.random(len(world)),
             "score_first": draw.random(len(world)),
             "coverage_cheap": draw.random(len(world)),

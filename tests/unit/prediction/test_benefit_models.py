@@ -12,7 +12,7 @@ from apportion.evaluation.pairs import pair_outcomes
 from apportion.evaluation.prediction_tables import learning_figures, prediction_quality, reliability
 from apportion.features.logged import answer_rows, logged_features
 from apportion.features.signals import SIGNAL_GROUPS
-from apportion.prediction.benefit import GAIN_MODEL_IN_USE, Chance
+from apportion.prediction.benefit import RECOMMENDED, Chance
 from apportion.prediction.crossfit import SELECTED, Training, crossfit, fit_benefit, in_sample
 from apportion.prediction.pool import AnswerPool, PairKey
 from apportion.prediction.quality import auroc
@@ -120,7 +120,7 @@ def test_every_model_predicts_every_question_once(predicted: tuple[Training, pl.
 def test_the_model_in_use_finds_what_a_refusal_means(predicted: tuple[Training, pl.DataFrame]) -> None:
     made, rows = predicted
     assert made.helped is not None
-    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == GAIN_MODEL_IN_USE)).sort(
+    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == RECOMMENDED)).sort(
         "question_id"
     )
     found = auroc(made.helped.astype(np.float64), scores["predicted"].to_numpy())
@@ -189,7 +189,7 @@ def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Tra
     )
     wrong = (~pairs.frame["cheap_correct"]).to_numpy().astype(np.float64)
     assert value["perfect_detector", "held_out", "gain", "auroc"] == auroc(pairs.helped.astype(float), wrong)
-    assert set(figures.filter(pl.col("in_use"))["model"]) == {GAIN_MODEL_IN_USE, "exact_prompt"}
+    assert set(figures.filter(pl.col("in_use"))["model"]) == {RECOMMENDED, "exact_prompt"}
     bins = reliability(rows)
     assert bins.group_by("target", "model").agg(pl.col("questions").sum())[
         "questions"
