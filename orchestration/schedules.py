@@ -1,18 +1,20 @@
 """Schedules. Each is off until somebody turns it on in `apportion ui`."""
 
-from __future__ import annotations
+from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import dagster as dg
 
 from assets.edgar import ZONE
 from orchestration.jobs import list_edgar
 
-daily_edgar = dg.build_schedule_from_partitioned_job(
-    list_edgar,
-    name="daily_edgar",
-    # The partitions' zone is New York's, so this is six in the morning there in summer and in winter.
-    hour_of_day=6,
-    description=f"Yesterday's index of EDGAR, at six in the morning ({ZONE}).",
-)
+
+@dg.schedule(job=list_edgar, cron_schedule="0 6 * * *", execution_timezone=ZONE)
+def daily_edgar(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    """Yesterday's index of EDGAR, at six in the morning in New York, in summer and in winter."""
+    here = context.scheduled_execution_time.astimezone(ZoneInfo(ZONE))
+    day = (here.date() - timedelta(days=1)).isoformat()
+    return dg.RunRequest(run_key=f"edgar_index:{day}", partition_key=day)
+
 
 schedules = [daily_edgar]
