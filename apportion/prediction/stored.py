@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from apportion.prediction.cost import COST_MODEL_IN_USE, ExactPromptCost
-from apportion.prediction.crossfit import SEEDS, Training
+from apportion.prediction.crossfit import SEEDS, Training, few_threads
 from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
 
