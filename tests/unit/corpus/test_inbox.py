@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -86,23 +87,21 @@ def test_the_sensor_asks_for_a_run_once(
 
 
 @pytest.mark.parametrize(
-    ("day", "utc_hour"), [("2026-01-15", 11), ("2026-07-15", 10), ("2026-03-09", 10), ("2026-11-02", 11)]
+    ("day", "utc_hour"),
+    [("2026-01-15", 11), ("2026-07-15", 10), ("2026-03-08", 10), ("2026-11-01", 11), ("2026-11-02", 11)],
 )
 def test_the_schedule_runs_at_six_in_new_york_whatever_the_season(day: str, utc_hour: int) -> None:
-    from datetime import UTC, datetime, timedelta
-
     from dagster._utils.schedules import cron_string_iterator
 
-    from orchestration.definitions import defs
+    from orchestration.schedules import daily_edgar
 
-    schedule = defs.resolve_schedule_def("daily_edgar")
-    assert schedule.execution_timezone == "America/New_York"
     begin = datetime.fromisoformat(day).replace(tzinfo=UTC)
     moment = next(
-        cron_string_iterator(begin.timestamp(), str(schedule.cron_schedule), str(schedule.execution_timezone))
+        cron_string_iterator(
+            begin.timestamp(), str(daily_edgar.cron_schedule), str(daily_edgar.execution_timezone)
+        )
     )
     assert moment.astimezone(UTC) == begin + timedelta(hours=utc_hour)
-    context = dg.build_schedule_context(scheduled_execution_time=moment)
-    requests = schedule.evaluate_tick(context).run_requests
-    before = (begin - timedelta(days=1)).date().isoformat()
-    assert [request.partition_key for request in requests or []] == [before]
+    request = daily_edgar(dg.build_schedule_context(scheduled_execution_time=moment))
+    assert isinstance(request, dg.RunRequest)
+    assert request.partition_key == (begin - timedelta(days=1)).date().isoformat()
