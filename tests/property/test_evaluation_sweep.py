@@ -20,7 +20,7 @@ from apportion.evaluation.policy_tables import (
 )
 from apportion.evaluation.sweep import BUDGETS, Sweep, order_frames, selection_frames, sweep_policies
 
-GREEDY = ("random", "low_confidence", "low_margin", "gain_only", "gain_per_token")
+GREEDY = ("refusal", "random", "low_confidence", "low_margin", "gain_only", "gain_per_token")
 
 
 def swept(seed: int, n: int = 30, *, perfect: bool = False) -> Sweep:
