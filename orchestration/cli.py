@@ -122,10 +122,13 @@ def ingest(
     if any(option is not None for option in (first, last, form, ticker)):
         raise CallError("--from, --to, --form and --ticker go with `apportion ingest edgar --from DAY`")
     if kind == "filings":
+        if outcome_set is not None:
+            raise CallError("--set goes with questions; filings have none")
         ingesting.ingest_files(paths, batch)
         return
-    for path in paths:
-        ingesting.ingest_source(path, kind, batch=batch or kind, outcome_set=outcome_set or batch or kind)
+    if len(paths) > 1:
+        raise CallError(f"--as {kind} takes one path at a time: each brings a set of its own (--set NAME)")
+    ingesting.ingest_source(paths[0], kind, batch=batch or kind, outcome_set=outcome_set or batch or kind)
 
 
 @app.command(name="import")

@@ -22,9 +22,8 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
         WorkFailedError: the source could not be taken in.
     """
     if kind not in KINDS or (kind == SAMPLE and path is not None):
-        raise CallError(
-            f"--as {kind}: there is no such kind of source; kinds: {', '.join(set(KINDS) - {SAMPLE})}"
-        )
+        kinds = ", ".join(("filings", *(known for known in KINDS if known != SAMPLE)))
+        raise CallError(f"--as {kind}: there is no such kind of source; kinds: {kinds}")
     for name in (batch, outcome_set):
         check_name(name)
     if path is not None and not path.exists():
