@@ -10,7 +10,7 @@ TARGET = PROJECT_ROOT / "docs" / "tables.md"
 
 HEAD = """# Tables
 
-Every table of the warehouse, written from its contract in `warehouse/contracts.py` by `make docs`. Rows stand in the
+Every table of the warehouse, written from its contract in `warehouse/contracts` by `make docs`. Rows stand in the
 order of the slice, then the key; a write replaces one slice. Money is USD and null where the price is unknown.
 Tokens are whole numbers, page numbers are zero-based, qualities lie in [0, 1].
 """

@@ -1,0 +1,64 @@
+"""Columns and values that several tables share."""
+
+from __future__ import annotations
+
+from warehouse.schema import Column, real, share, text, whole
+
+COVERAGE = ("evidence", "whole")
+POOLS = ("evidence", "filing", "corpus")
+USAGE_SOURCES = ("provider", "estimated", "assumed")
+PURPOSES = ("answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank")
+CALL_STATUSES = (
+    "ok",
+    "refused",
+    "truncated",
+    "context_overflow",
+    "rate_limited",
+    "timeout",
+    "malformed",
+    "failed",
+)
+TARGETS = ("gain", "cost", "latency", "help", "hurt", "quality")
+POLICIES = (
+    "random",
+    "low_confidence",
+    "low_margin",
+    "gain_only",
+    "gain_per_token",
+    "knapsack",
+    "oracle_cost_knapsack",
+    "oracle",
+    "refusal",
+)
+DECISIONS_MADE = ("not_selected", "same_context", "escalated", "escalation_failed", "left_out")
+JUDGED_BY = ("human", "llm", "rubric", "logged")
+STAGES = ("front_door", "after_cheap")
+SPLITS = ("held_out", "in_sample")
+
+BATCH = text("filing_batch", "the batch that first brought the filing's bytes, or made it whole")
+FILING = text("filing_id", "accession number, else the document's own name made safe")
+PAGE = whole("page_number", "zero-based")
+SET = text("outcome_set", "the batch of questions and all that follows from it")
+QUESTION = text("question_id", "the question's id in its source")
+ROUTE = text("route", "the way the question was answered")
+JUDGE = text("judge", "the model, or `human`, that graded")
+CHEAP = text("cheap_route", "the route already paid for")
+DEEP = text("deep_route", "the deeper call decided on; `*` where there are more than two routes")
+PAIR = (CHEAP, DEEP)
+POLICY = text("policy", "the rule that chose", values=POLICIES)
+GAIN_MODEL = text("gain_model", "the benefit model behind the policy; empty where it uses none")
+BUDGET = share(
+    "budget_fraction", "share of what escalating every question is predicted (oracles: was measured) to cost"
+)
+SEED = whole("seed", "shuffles the folds and seeds whatever is random")
+QUESTIONS = whole("questions", "questions in the denominator")
+ARMS = text("routes", "the routes compared, joined by commas")
+STAGE = text("stage", "what is known and sunk when the choice is made", values=STAGES)
+
+
+def interval(what: str) -> tuple[Column, Column]:
+    """The ends of a filing-clustered 95 % interval; null where it is not estimable."""
+    return (
+        real("ci_low", f"lower end of the 95 % interval of {what}", nullable=True),
+        real("ci_high", f"upper end of the 95 % interval of {what}", nullable=True),
+    )
