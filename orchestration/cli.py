@@ -92,8 +92,11 @@ def demo(layout: Layout = Format.table) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders, or `edgar`.", show_default=False)],
     kind: Annotated[
-        str, typer.Option("--as", help="What they are: filings, financebench, questions.")
-    ] = "financebench",
+        str | None,
+        typer.Option(
+            "--as", help="What they are: filings, financebench, questions. Files of filings are known."
+        ),
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option(help="Name of the filing batch; by default the kind, for files one by their place."),
@@ -121,6 +124,7 @@ def ingest(
         return
     if any(option is not None for option in (first, last, form, ticker)):
         raise CallError("--from, --to, --form and --ticker go with `apportion ingest edgar --from DAY`")
+    kind = kind or ingesting.kind_of(paths)
     if kind == "filings":
         if outcome_set is not None:
             raise CallError("--set goes with questions; filings have none")

@@ -73,6 +73,15 @@ def _walk(folder: Path, listed: list[Path], left_out: Counter[str]) -> None:
                 left_out[suffix] += 1
 
 
+def holds_documents(path: Path) -> bool:
+    """Whether a path is a document by its name, or a folder with one at or below it."""
+    if path.is_dir():
+        listed: list[Path] = []
+        _walk(path, listed, Counter())
+        return bool(listed)
+    return path.suffix.lower() in SUFFIXES
+
+
 def _found(path: Path) -> FoundFile:
     name = document_name(path)
     if path.is_dir():

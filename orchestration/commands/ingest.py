@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assets.sources import KINDS, SAMPLE, WITHOUT_FILINGS
+from assets.sources import FINANCEBENCH, KINDS, SAMPLE, WITHOUT_FILINGS
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
@@ -48,6 +48,16 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
     refresh_catalogue()
 
 
+def kind_of(paths: Sequence[Path]) -> str:
+    """What paths hold, where nobody says: a FinanceBench data set where its questions are, else filings if any."""
+    from apportion.corpus.financebench import QUESTIONS_FILE, find_file
+    from apportion.corpus.gathering import holds_documents
+
+    if any(find_file(path, QUESTIONS_FILE) is not None for path in paths if path.is_dir()):
+        return FINANCEBENCH
+    return "filings" if any(holds_documents(path) for path in paths) else FINANCEBENCH
+
+
 def ingest_files(paths: Sequence[Path], batch: str | None) -> None:
     """Take in files and folders as one filing batch.
 
@@ -55,12 +65,14 @@ def ingest_files(paths: Sequence[Path], batch: str | None) -> None:
         CallError: nothing is at a path, or nothing below it is a filing.
         WorkFailedError: not one file could be read.
     """
-    from apportion.corpus.gathering import batch_name
+    from apportion.corpus.gathering import batch_name, holds_documents
     from apportion.progress import listen
 
     for path in paths:
         if not path.exists():
             raise CallError(f"{path}: there is nothing here")
+        if path.is_dir() and not holds_documents(path):
+            raise CallError(f"{path}: no PDF, HTML or text file below it")
     batch = batch_name(paths) if batch is None else batch
     check_name(batch)
     quiet()
