@@ -56,7 +56,7 @@ CORPUS = (
             text("text", "the page's text"),
             whole("token_count", "cl100k_base tokens"),
             flag("has_text", "false for an image-only page"),
-            text("item", "10-K item the page belongs to", nullable=True),
+            text("item", "10-K items with text on the page, such as 1A, or 9A, 9B", nullable=True),
             text("page_kind", "what the page is: a statement, notes, contents", nullable=True),
         ),
         key=("filing_id", "page_number"),
