@@ -94,8 +94,11 @@ def read_files(
     finished: queue.SimpleQueue[tuple[int, Reading] | BaseException | None] = queue.SimpleQueue()
     stop = threading.Event()
 
+    started: list[_Worker] = []
+
     def work() -> None:
         worker = _Worker()
+        started.append(worker)
         try:
             while not stop.is_set():
                 try:
@@ -132,6 +135,10 @@ def read_files(
                     advance(done)
     finally:
         stop.set()
+        if running:
+            # Interrupted: whoever waits for a file shan't wait until it is read.
+            for worker in started:
+                worker.stop()
         for thread in threads:
             thread.join()
     return [result for result in results if result is not None]
@@ -179,6 +186,12 @@ class _Worker:
             env={**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
         return self._process
+
+    def stop(self) -> None:
+        """Kill the process, from another thread; whoever waits for its answer is told that it ended."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the process."""
