@@ -124,7 +124,11 @@ def read_files(
             else contextlib.nullcontext(lambda done: None) as advance
         ):
             while running:
-                message = finished.get()
+                try:
+                    # Waking now and then lets an interruption through.
+                    message = finished.get(timeout=0.5)
+                except queue.Empty:
+                    continue
                 if message is None:
                     running -= 1
                 elif isinstance(message, BaseException):
