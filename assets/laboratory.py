@@ -75,7 +75,7 @@ def summary_rows(seeds: int, sweep_seeds: int) -> pl.DataFrame:
 
 
 @dg.multi_asset(
-    name="laboratory",
+    name="laboratory_tables",
     group_name="routing",
     specs=[
         dg.AssetSpec(

@@ -75,8 +75,8 @@ def stage_inputs(
 
 
 @dg.multi_asset(
-    name="routing",
-    group_name="routing",
+    name="routing_tables",
+    group_name="routing_tables",
     partitions_def=outcome_sets,
     specs=[
         dg.AssetSpec(

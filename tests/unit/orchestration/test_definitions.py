@@ -48,3 +48,8 @@ def test_every_table_s_asset_shows_its_columns_and_checks() -> None:
 @pytest.mark.parametrize("job", [job.name for job in jobs])
 def test_jobs_resolve(job: str) -> None:
     assert defs.resolve_job_def(job).name == job
+
+
+def test_a_code_location_can_be_made_of_it() -> None:
+    """Jobs and steps share one space of names there; the commands alone would never notice a clash."""
+    dg.Definitions.validate_loadable(defs)
