@@ -86,7 +86,9 @@ laboratory = dg.define_asset_job(
     dg.AssetSelection.assets("laboratory_queries", "laboratory_summary"),
     description="The synthetic corpus on which arms change places by construction.",
 )
-report = dg.define_asset_job("report", dg.AssetSelection.assets("report"), description="The HTML report.")
+report = dg.define_asset_job(
+    "write_report", dg.AssetSelection.assets("report"), description="The HTML report."
+)
 escalate = dg.define_asset_job(
     "escalate",
     dg.AssetSelection.assets("features", "final_answers", "calls"),
