@@ -76,7 +76,7 @@ def stage_inputs(
 
 @dg.multi_asset(
     name="routing_tables",
-    group_name="routing_tables",
+    group_name="routing",
     partitions_def=outcome_sets,
     specs=[
         dg.AssetSpec(
