@@ -57,7 +57,8 @@ def rows(command: CommandLine, statement: str) -> list[dict[str, str]]:
 
 
 def test_an_imported_log_evaluates_without_any_model(imported: CommandLine) -> None:
-    imported.ok("evaluate", "--set", "mine", "--cheap", "small", "--deep", "large", "--budgets", "0.2,1")
+    pair = ("evaluate", "--set", "mine", "--cheap", "small", "--deep", "large")
+    imported.ok(*pair, "--budgets", "0.2,1", "--gain-model", "blend")
     assert rows(imported, "SELECT count(*) AS n FROM calls") == [{"n": "0"}]
     assert rows(
         imported, "SELECT count(DISTINCT policy) AS n FROM policy_summary WHERE outcome_set = 'mine'"
