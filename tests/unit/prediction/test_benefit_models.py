@@ -120,9 +120,7 @@ def test_every_model_predicts_every_question_once(predicted: tuple[Training, pl.
 def test_the_model_in_use_finds_what_a_refusal_means(predicted: tuple[Training, pl.DataFrame]) -> None:
     made, rows = predicted
     assert made.helped is not None
-    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == RECOMMENDED)).sort(
-        "question_id"
-    )
+    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == RECOMMENDED)).sort("question_id")
     found = auroc(made.helped.astype(np.float64), scores["predicted"].to_numpy())
     assert found is not None
     assert found > 0.8
