@@ -1,0 +1,1 @@
+"""Naming the filing that a question is about, from its words alone."""
