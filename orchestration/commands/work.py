@@ -136,6 +136,9 @@ def answer_counts(outcome_set: str) -> pl.DataFrame:
 
 def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Evaluate a set from its log, then print its tables."""
+    check_set(outcome_set)
+    pair = settings.get("comparison", {})
+    check_answered(outcome_set, pair.get("cheap", "top1"), pair.get("deep", "top5"))
     _work("evaluate", outcome_set, settings)
     print_tables(outcome_set, settings.get("comparison", {}), layout)
 
@@ -177,6 +180,19 @@ def check_set(outcome_set: str) -> None:
         else f"sets: {', '.join(known) or 'none yet; bring one in with `apportion ingest`'}"
     )
     raise CallError(f"there is no set {outcome_set!r}; {hint}")
+
+
+def check_answered(outcome_set: str, *routes: str) -> None:
+    """Refuse a pair with a route that the set has no outcome of, before anything is written about it.
+
+    Raises:
+        CallError: a route has no outcome.
+    """
+    answered = Store().read("route_outcomes", {"outcome_set": outcome_set})["route"].unique().sort().to_list()
+    for route in routes:
+        if route not in answered:
+            has = f"it has {', '.join(answered)}" if answered else "it has none yet"
+            raise CallError(f"set {outcome_set!r} has no outcome on route {route!r}; {has}")
 
 
 def _check_model(model: str) -> None:

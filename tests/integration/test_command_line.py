@@ -35,10 +35,6 @@ def finished(
     return apportion
 
 
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
-
-
 def test_help_imports_nothing_heavy(apportion: CommandLine) -> None:
     script = f"import sys, orchestration.cli; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run(
@@ -52,8 +48,7 @@ def test_help_imports_nothing_heavy(apportion: CommandLine) -> None:
 
 
 def test_the_whole_path_leaves_its_tables(finished: CommandLine) -> None:
-    counted = rows(
-        finished,
+    counted = finished.rows(
         "SELECT (SELECT count(*) FROM filings) AS filings, (SELECT count(*) FROM pages) AS pages,"
         " (SELECT count(*) FROM questions) AS questions, (SELECT count(*) FROM route_outcomes) AS outcomes,"
         " (SELECT count(*) FROM judgements) AS judgements, (SELECT count(*) FROM policy_summary) AS policies",
@@ -71,20 +66,20 @@ def test_the_whole_path_leaves_its_tables(finished: CommandLine) -> None:
 
 
 def test_a_second_run_calls_nothing_commits_nothing_and_prints_the_same(finished: CommandLine) -> None:
-    versions = rows(finished, 'SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
+    versions = finished.rows('SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
     first = finished.ok("run", "--set", "tiny", "--format", "csv")
     shown = finished("run", "--set", "tiny", "--format", "csv")
     assert shown.out == first
     assert "0 model calls made; no table changed" in shown.err
     assert (
-        rows(finished, 'SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
+        finished.rows('SELECT "table", max(version) AS version FROM runs GROUP BY ALL ORDER BY ALL')
         == versions
     )
 
 
 def test_formats_agree(finished: CommandLine) -> None:
     statement = "SELECT policy, budget_fraction, quality FROM policy_summary ORDER BY ALL"
-    as_csv = rows(finished, statement)
+    as_csv = list(csv.DictReader(io.StringIO(finished.ok("sql", statement, "--format", "csv"))))
     as_json = json.loads(finished.ok("sql", statement, "--format", "json"))
     assert [row["policy"] for row in as_csv] == [row["policy"] for row in as_json]
     assert [float(row["quality"]) for row in as_csv] == [row["quality"] for row in as_json]
@@ -110,8 +105,8 @@ def test_sql_reads_while_a_run_writes(finished: CommandLine, tmp_path: Path) -> 
     writing = finished.start("run", "--set", "other")
     seen = 0
     while writing.poll() is None:
-        answer = rows(
-            finished, "SELECT outcome_set, count(*) AS n FROM policy_summary GROUP BY ALL ORDER BY ALL"
+        answer = finished.rows(
+            "SELECT outcome_set, count(*) AS n FROM policy_summary GROUP BY ALL ORDER BY ALL"
         )
         assert {"outcome_set": "tiny", "n": "72"} in answer
         assert shell.sql("SELECT count(*) FROM policy_summary WHERE outcome_set = 'tiny'").fetchall() == [
@@ -123,7 +118,7 @@ def test_sql_reads_while_a_run_writes(finished: CommandLine, tmp_path: Path) -> 
     assert writing.returncode == 0
     assert seen > 1
     # The filings were known: they stay with the batch that brought them first.
-    assert rows(finished, "SELECT DISTINCT filing_batch FROM filings") == [{"filing_batch": "tiny"}]
+    assert finished.rows("SELECT DISTINCT filing_batch FROM filings") == [{"filing_batch": "tiny"}]
 
 
 def test_status_tells_sets_batches_and_spending(finished: CommandLine) -> None:
@@ -151,7 +146,7 @@ def test_status_tells_sets_batches_and_spending(finished: CommandLine) -> None:
         (("ingest", "a", "--as", "filings", "--set", "x"), 2, "filings have none"),
         (("evaluate", "--set", "tiny", "--cheap", "top5", "--deep", "top5"), 2, "a pair has two routes"),
         (("evaluate", "--set", "tiny", "--budgets", "0.1,2"), 2, "between 0 and 1"),
-        (("evaluate", "--set", "tiny", "--deep", "hdrr"), 1, "hdrr"),
+        (("evaluate", "--set", "tiny", "--deep", "top9"), 2, "no outcome on route 'top9'"),
         (("sql", "DROP VIEW questions"), 2, "read-only"),
         (("sql", "SELECT * FROM question"), 2, "does not exist"),
         (("ingest", "nowhere.jsonl", "--as", "financebench"), 2, "there is nothing here"),
@@ -168,6 +163,8 @@ def test_a_wrong_call_is_one_line(
     assert said in line
     assert "Traceback" not in shown.err
     assert not shown.out
+    # What is refused leaves nothing behind.
+    assert finished.rows("SELECT DISTINCT deep_route FROM features") == [{"deep_route": "top5"}]
 
 
 def test_a_file_with_bad_rows_goes_on_with_the_good_ones(apportion: CommandLine, tmp_path: Path) -> None:
@@ -189,7 +186,7 @@ def test_an_empty_file_is_a_failure(apportion: CommandLine, tmp_path: Path) -> N
     shown = apportion("ingest", str(tmp_path))
     assert shown.status == 1
     assert "no usable question" in shown.err
-    assert not rows(apportion, "SELECT * FROM filings")
+    assert not apportion.rows("SELECT * FROM filings")
 
 
 def test_one_filing_cannot_be_held_out(apportion: CommandLine, tmp_path: Path) -> None:
@@ -197,13 +194,13 @@ def test_one_filing_cannot_be_held_out(apportion: CommandLine, tmp_path: Path) -
     shown = apportion("run", "--set", "one")
     assert shown.status == 1
     assert "held-out predictions need at least two" in shown.err
-    assert rows(apportion, "SELECT count(*) AS n FROM route_outcomes") == [{"n": "8"}]
+    assert apportion.rows("SELECT count(*) AS n FROM route_outcomes") == [{"n": "8"}]
 
 
 def test_fewer_filings_than_folds_still_evaluate(apportion: CommandLine, tmp_path: Path) -> None:
     apportion.ok("ingest", str(tiny.write(tmp_path / "three", tiny.rows(3))), "--set", "three")
     apportion.ok("run", "--set", "three")
-    assert rows(apportion, "SELECT max(fold) AS last FROM predictions") == [{"last": "2"}]
+    assert apportion.rows("SELECT max(fold) AS last FROM predictions") == [{"last": "2"}]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes where nobody else may")
@@ -253,10 +250,10 @@ def test_twenty_processes_start_at_once_on_a_fresh_home(apportion: CommandLine, 
 
     with ThreadPoolExecutor(20) as pool:
         assert list(pool.map(ingest, range(20))) == [0] * 20
-    assert rows(apportion, "SELECT count(DISTINCT outcome_set) AS sets, count(*) AS n FROM questions") == [
+    assert apportion.rows("SELECT count(DISTINCT outcome_set) AS sets, count(*) AS n FROM questions") == [
         {"sets": "20", "n": "80"}
     ]
-    assert rows(apportion, "SELECT count(*) AS n FROM filings") == [{"n": "2"}]
+    assert apportion.rows("SELECT count(*) AS n FROM filings") == [{"n": "2"}]
 
 
 @pytest.mark.slow
@@ -298,7 +295,7 @@ def test_a_run_killed_at_any_moment_finishes_when_started_again(
     ):
         columns = "* EXCLUDE (latency_ms)" if table == "route_outcomes" else "*"
         statement = f"SELECT {columns} FROM {table} WHERE outcome_set = 'tiny' ORDER BY ALL"
-        assert rows(apportion, statement) == rows(finished, statement), table
+        assert apportion.rows(statement) == finished.rows(statement), table
 
 
 NO_NETWORK = """

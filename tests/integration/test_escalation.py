@@ -19,10 +19,6 @@ from commandline import CommandLine
 MODEL = "openai/pretend-model"
 
 
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
-
-
 @pytest.fixture(scope="module")
 def learnt(
     shared_apportion: Callable[[str], CommandLine], tmp_path_factory: pytest.TempPathFactory
@@ -65,19 +61,19 @@ def test_escalation_without_gold_answers_stays_under_a_hard_cap(learnt: CommandL
     (spent,) = list(csv.DictReader(io.StringIO(printed.out)))
     assert int(spent["newly_spent_tokens"]) <= 4000
     assert int(spent["reserved_tokens"]) <= 4000
-    made = rows(
-        learnt, "SELECT decision, count(*) AS n, sum(realised_cost) AS tokens FROM final_answers GROUP BY ALL"
+    made = learnt.rows(
+        "SELECT decision, count(*) AS n, sum(realised_cost) AS tokens FROM final_answers GROUP BY ALL"
     )
     by_decision = {row["decision"]: row for row in made}
     assert int(by_decision["escalated"]["tokens"]) <= 4000
     assert sum(int(row["n"]) for row in made) == 24
-    answers = rows(
-        learnt, "SELECT route, count(*) AS n, min(len(context)) AS pages FROM final_answers GROUP BY ALL"
+    answers = learnt.rows(
+        "SELECT route, count(*) AS n, min(len(context)) AS pages FROM final_answers GROUP BY ALL"
     )
     assert {row["route"] for row in answers} == {"top1", "top5"}
     assert all(int(row["pages"]) >= 1 for row in answers)
     # The log that the models learn from holds what was run on purpose, not what the models themselves chose.
-    assert rows(learnt, "SELECT DISTINCT route FROM route_outcomes WHERE outcome_set = 'desk'") == [
+    assert learnt.rows("SELECT DISTINCT route FROM route_outcomes WHERE outcome_set = 'desk'") == [
         {"route": "top1"}
     ]
 
@@ -123,19 +119,19 @@ def test_no_surprise_bills(apportion: CommandLine, tmp_path: Path) -> None:
         assert server.log() == []
         capped = apportion(*ask, "--max-tokens", "2500", env=env)
         assert capped.status == 0, capped.err
-        counted = rows(apportion, "SELECT count(*) AS n, sum(total_tokens) AS tokens FROM route_outcomes")
+        counted = apportion.rows("SELECT count(*) AS n, sum(total_tokens) AS tokens FROM route_outcomes")
         assert 0 < int(counted[0]["n"]) < 8
         assert int(counted[0]["tokens"]) <= 2500
         # This server doesn't keep to the answer's schema: each call is attempted again, and every attempt counted.
-        attempts = rows(apportion, "SELECT sum(attempts) AS n FROM calls WHERE purpose = 'answer'")
+        attempts = apportion.rows("SELECT sum(attempts) AS n FROM calls WHERE purpose = 'answer'")
         assert int(attempts[0]["n"]) == len(server.log())
         agreed = apportion(*ask, "--yes", env=env)
         assert agreed.status == 0, agreed.err
-        assert rows(apportion, "SELECT count(*) AS n FROM route_outcomes WHERE cost_usd IS NULL") == [
+        assert apportion.rows("SELECT count(*) AS n FROM route_outcomes WHERE cost_usd IS NULL") == [
             {"n": "8"}
         ]
-        made = rows(
-            apportion, "SELECT sum(attempts) AS n, count(*) AS calls FROM calls WHERE purpose = 'answer'"
+        made = apportion.rows(
+            "SELECT sum(attempts) AS n, count(*) AS calls FROM calls WHERE purpose = 'answer'"
         )
         assert made == [{"n": str(len(server.log())), "calls": "8"}]
         for path in apportion.warehouse.rglob("*"):
@@ -159,5 +155,5 @@ def test_a_killed_escalation_goes_on_within_the_same_cap(learnt: CommandLine, tm
     (spent,) = list(csv.DictReader(io.StringIO(printed)))
     assert int(spent["newly_spent_tokens"]) <= 5000
     assert (
-        int(rows(learnt, "SELECT count(*) AS n FROM final_answers WHERE outcome_set = 'night'")[0]["n"]) == 24
+        int(learnt.rows("SELECT count(*) AS n FROM final_answers WHERE outcome_set = 'night'")[0]["n"]) == 24
     )

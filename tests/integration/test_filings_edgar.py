@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 
 import pytest
@@ -42,18 +40,13 @@ def ingest(apportion: CommandLine, edgar: EdgarServer, *arguments: str) -> Shown
     return apportion("ingest", "edgar", *arguments, env=environment)
 
 
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
-
-
 def test_days_become_batches_and_amendments_name_what_they_amend(
     apportion: CommandLine, edgar: EdgarServer
 ) -> None:
     shown = ingest(apportion, edgar, "--from", "2024-03-01", "--to", "2024-03-02")
     assert shown.status == 0, shown.err
     assert ingest(apportion, edgar, "--from", "2024-04-01").status == 0
-    found = rows(
-        apportion,
+    found = apportion.rows(
         "SELECT filing_id, filing_batch, form, fiscal_year, period_end, filed_at, amends, cik"
         " FROM filings ORDER BY ALL",
     )
@@ -89,8 +82,7 @@ def test_days_become_batches_and_amendments_name_what_they_amend(
             "cik": "0001067983",
         },
     ]
-    pages = rows(
-        apportion,
+    pages = apportion.rows(
         "SELECT item, text FROM pages WHERE filing_id = '0000000001-24-000001' ORDER BY page_number",
     )
     assert [page["item"] for page in pages] == ["", "1", "8"]
@@ -107,19 +99,19 @@ def test_a_throttled_day_fails_and_resumes(apportion: CommandLine, edgar: EdgarS
     shown = ingest(apportion, edgar, "--from", "2024-03-01")
     assert shown.status == 1
     assert "throttle page" in shown.err
-    assert rows(apportion, "SELECT * FROM filings") == []
+    assert apportion.rows("SELECT * FROM filings") == []
     edgar.throttled = 0
     assert ingest(apportion, edgar, "--from", "2024-03-01").status == 0
-    assert len(rows(apportion, "SELECT * FROM filings")) == 2
+    assert len(apportion.rows("SELECT * FROM filings")) == 2
 
 
 def test_filers_are_named_by_ticker_or_cik_and_a_batch_only_grows(
     apportion: CommandLine, edgar: EdgarServer
 ) -> None:
     assert ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "BRK.B").status == 0
-    assert [row["cik"] for row in rows(apportion, "SELECT cik FROM filings")] == ["0001067983"]
+    assert [row["cik"] for row in apportion.rows("SELECT cik FROM filings")] == ["0001067983"]
     assert ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "1").status == 0
-    assert len(rows(apportion, "SELECT cik FROM filings")) == 2
+    assert len(apportion.rows("SELECT cik FROM filings")) == 2
     shown = ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "TWTR")
     assert shown.status == 1
     assert "CIK" in shown.err

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 from pathlib import Path
@@ -14,10 +12,6 @@ from commandline import CommandLine
 from making_pdfs import make_pdf
 
 PAGE = "Consolidated Statements of Income\nNet revenue 1,234 1,100\nNet income 99 88"
-
-
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
 
 
 FILINGS = "SELECT filing_id, coverage, status, page_count, status_reason FROM filings ORDER BY filing_id"
@@ -42,7 +36,7 @@ def test_bad_files_are_shown_and_the_others_taken_in(apportion: CommandLine, tmp
     (drop / "again.pdf").write_bytes(good)
     shown = apportion("ingest", str(drop), "--as", "filings")
     assert shown.status == 0, shown.err
-    found = {row["filing_id"]: row for row in rows(apportion, FILINGS)}
+    found = {row["filing_id"]: row for row in apportion.rows(FILINGS)}
     by_status = {
         status: sorted(name for name, row in found.items() if row["status"] == status)
         for status in ("ok", "no_text", "failed")
@@ -54,8 +48,8 @@ def test_bad_files_are_shown_and_the_others_taken_in(apportion: CommandLine, tmp
     for name in by_status["failed"]:
         assert sum(name in line for line in shown.error_lines) == 1
     assert "1 of kind .docx" in shown.err
-    (blank,) = rows(
-        apportion, "SELECT has_text, text FROM pages WHERE filing_id = 'again' AND page_number = 1"
+    (blank,) = apportion.rows(
+        "SELECT has_text, text FROM pages WHERE filing_id = 'again' AND page_number = 1"
     )
     assert blank == {"has_text": "false", "text": ""}
     inside = set(apportion.warehouse.rglob("*"))
@@ -91,19 +85,17 @@ def test_a_pdf_makes_a_cited_filing_whole_and_questions_keep_working(
     expected = [
         {"filing_batch": "whole", "coverage": "whole", "page_count": "30", "company": "Alder", "form": "10-K"}
     ]
-    assert rows(apportion, statement) == expected
-    keys = rows(
-        apportion,
+    assert apportion.rows(statement) == expected
+    keys = apportion.rows(
         "SELECT count(*) AS n, count(DISTINCT (filing_id, page_number)) AS keys,"
         f" count(*) FILTER (filing_id = '{document}') AS whole FROM pages",
     )
     assert keys == [{"n": "52", "keys": "52", "whole": "30"}]
     # The data set once more: its cited pages are those of the whole filing now.
     apportion.ok("ingest", str(folder), "--as", "financebench", "--batch", "bench", "--set", "tiny")
-    assert rows(apportion, statement) == expected
+    assert apportion.rows(statement) == expected
     apportion.ok("run", "--set", "tiny", "--refresh", "--routes", "direct,top1,top5")
-    (hit,) = rows(
-        apportion,
+    (hit,) = apportion.rows(
         "SELECT max(rank) AS depth, min(rank) FILTER (r.page_number = e.page_number) AS gold FROM retrievals r,"
         " (SELECT question_id, unnest(evidence, recursive := true) FROM questions) e"
         " WHERE r.question_id = e.question_id AND r.question_id = 'tiny_00_a'",
@@ -123,7 +115,7 @@ def test_the_same_bytes_belong_to_the_first_batch_and_changed_bytes_are_another_
     assert "1 known from other batches" in shown.err
     (second / "report.pdf").write_bytes(make_pdf([PAGE + " changed"]))
     apportion.ok("ingest", str(second), "--as", "filings", "--batch", "two")
-    found = rows(apportion, "SELECT filing_batch, filing_id FROM filings ORDER BY ALL")
+    found = apportion.rows("SELECT filing_batch, filing_id FROM filings ORDER BY ALL")
     assert [row["filing_batch"] for row in found] == ["one", "two"]
     assert found[0]["filing_id"] == "report"
     assert found[1]["filing_id"].startswith("report-")
@@ -133,7 +125,7 @@ def test_the_same_bytes_belong_to_the_first_batch_and_changed_bytes_are_another_
 def test_edgar_html_brings_its_facts(apportion: CommandLine, test_data: Path, name: str) -> None:
     (document,) = (test_data / "edgar_html" / "10-K" / name).glob("*/primary-document.html")
     apportion.ok("ingest", str(document), "--as", "filings")
-    (found,) = rows(apportion, "SELECT * FROM filings")
+    (found,) = apportion.rows("SELECT * FROM filings")
     assert found["filing_id"] == document.parent.name
     assert (found["ticker"], found["form"]) == (name, "10-K")
     assert found["cik"].isdigit()
@@ -141,7 +133,7 @@ def test_edgar_html_brings_its_facts(apportion: CommandLine, test_data: Path, na
     expected = json.loads(document.with_name("expected-top-level-sections.json").read_text())
     items = {
         item
-        for row in rows(apportion, "SELECT DISTINCT item FROM pages WHERE item IS NOT NULL")
+        for row in apportion.rows("SELECT DISTINCT item FROM pages WHERE item IS NOT NULL")
         for item in row["item"].split(", ")
     }
     assert {row["identifier"] for row in expected} <= items

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from commandline import CommandLine
 
-from apportion.llm.gateway import Call, Gateway
+from apportion.llm.gateway import Gateway
 from apportion.llm.ledger import Ledger
 from apportion.llm.requests import CallPurpose, ChatRequest, Message
 
@@ -24,44 +28,7 @@ pytestmark = [
 ]
 
 MODEL = "openai/smollm2"
-PAGES = [
-    f"{name} Corporation. Fiscal 2023, in millions. Revenue {900 + 37 * i}. Cost of revenue {500 + 21 * i}."
-    f" Capital expenditure {40 + i}. Cash {75 + 2 * i}. Headquarters in {town}."
-    for i, (name, town) in enumerate(
-        [
-            ("Alder", "Ashford"),
-            ("Birch", "Bexley"),
-            ("Cedar", "Colby"),
-            ("Dogwood", "Derry"),
-            ("Elm", "Eastham"),
-        ]
-    )
-]
-QUESTIONS = [
-    f"What is the {item} of {name}?"
-    for name in ("Alder", "Birch")
-    for item in ("revenue", "cash", "town", "cost of revenue", "capital expenditure")
-]
-
-WORKER = """
-import sys
-from test_gateway_small_model import calls
-from apportion.llm.gateway import Gateway
-
-Gateway(sys.argv[1], api_base=sys.argv[2], max_concurrency=1).complete_many(calls())
-"""
-
-
-def calls() -> list[Call]:
-    batch = []
-    for route, pages in (("top1", 1), ("top5", 5)):
-        for number, question in enumerate(QUESTIONS):
-            start = number // 5
-            shown = (PAGES[start:] + PAGES[:start])[:pages]
-            prompt = "\n".join(["Answer from these pages in one short sentence.", *shown, question])
-            request = ChatRequest(MODEL, (Message("user", prompt),), max_output_tokens=24, seed=1)
-            batch.append((request, CallPurpose("small", str(number), route, "answer")))
-    return batch
+ROUTES = "top1,top5"
 
 
 @pytest.fixture(scope="module")
@@ -80,44 +47,63 @@ def url() -> Iterator[str]:
     server.communicate()
 
 
-def test_ten_questions_on_two_routes_resumed_after_a_kill(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    path = tmp_path / "calls.sqlite"
-    ledger = Ledger(path)
-    worker = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n{WORKER}",
-            str(path),
-            url,
-        ]
+def ten_sample_questions(apportion: CommandLine, folder: Path) -> Path:
+    """Ten questions of the built-in sample, one a filing, as a file of one's own."""
+    asked = apportion.rows(
+        "SELECT text AS question, filing_id AS filing FROM questions WHERE filing_id IS NOT NULL"
+        " QUALIFY row_number() OVER (PARTITION BY filing_id ORDER BY question_id) = 1 ORDER BY filing LIMIT 10"
     )
-    while len([row for row in ledger.calls_rows() if row["status"] == "ok"]) < 5:
-        assert worker.poll() is None
-        time.sleep(0.02)
-    worker.kill()
-    worker.wait()
-    before = [row["call_id"] for row in ledger.calls_rows() if row["status"] == "ok"]
+    assert len(asked) == 10
+    path = folder / "ten.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in asked))
+    return path
 
-    gateway = Gateway(path, api_base=url, max_concurrency=2)
-    results = gateway.complete_many(calls())
-    gateway.close()
-    assert {result.status for result in results} <= {"ok", "truncated"}
-    assert {result.usage.source for result in results} == {"provider"}
-    assert {result.call_id for result in results if result.served} >= set(before)
-    assert all(result.text for result in results)
-    by_route = [
-        sum(r.usage.input_tokens for r in results[:10]),
-        sum(r.usage.input_tokens for r in results[10:]),
-    ]
-    assert 2 * by_route[0] < by_route[1]
-    rows = ledger.calls_rows("small")
-    assert sum(row["status"] == "abandoned" for row in rows) <= 1
+
+def test_ten_sample_questions_on_two_routes_resumed_after_a_kill(
+    url: str, apportion: CommandLine, tmp_path: Path
+) -> None:
+    apportion.ok("run", "--set", "sample", "--routes", "direct")
+    apportion.ok(
+        "ingest", str(ten_sample_questions(apportion, tmp_path)), "--as", "questions", "--set", "ten"
+    )
+    run = ("run", "--set", "ten", "--routes", ROUTES, "--model", MODEL, "--api-base", url, "--yes")
+    key = {"OPENAI_API_KEY": "none"}
+    first = apportion.start(*run, env=key, start_new_session=True)
+    answered: set[str] = set()
+    while len(answered) < 5:
+        assert first.poll() is None, first.communicate()
+        time.sleep(0.1)
+        answered = finished_calls(apportion.warehouse / "ledger.sqlite")
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    answered = finished_calls(apportion.warehouse / "ledger.sqlite")
+
+    apportion.ok(*run, env=key, timeout=900)
+    outcomes = apportion.rows("SELECT * FROM route_outcomes WHERE outcome_set = 'ten'")
+    assert len(outcomes) == 20
+    assert {row["status"] for row in outcomes} <= {"ok", "truncated", "malformed"}
+    assert {row["usage_source"] for row in outcomes} == {"provider"}
+    tokens = {(row["question_id"], row["route"]): int(row["input_tokens"]) for row in outcomes}
+    for question in {row["question_id"] for row in outcomes}:
+        assert tokens[question, "top1"] < tokens[question, "top5"]
+    ledger = Ledger(apportion.warehouse / "ledger.sqlite")
+    made = ledger.calls_rows("ten")
     assert ledger.verify() == []
     ledger.close()
+    # What had been answered was not sent again.
+    hashes = [row["request_hash"] for row in made]
+    assert all(hashes.count(row["request_hash"]) == 1 for row in made if row["call_id"] in answered)
+    assert answered <= {row["call_id"] for row in made}
+
+
+def finished_calls(path: Path) -> set[str]:
+    if not path.exists():
+        return set()
+    ledger = Ledger(path)
+    try:
+        return {str(row["call_id"]) for row in ledger.calls_rows() if row["status"] in ("ok", "truncated")}
+    finally:
+        ledger.close()
 
 
 def test_a_prompt_beyond_its_context_is_an_overflow(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +10,6 @@ import chat_server
 import pytest
 import tiny
 from commandline import CommandLine
-
-
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +31,7 @@ def test_a_batch_of_one_question(hard: CommandLine, tmp_path: Path) -> None:
     assert shown.status == 1
     assert "held-out predictions need at least two" in last_line(shown)
     # What needs no prediction is there all the same.
-    assert len(rows(hard, "SELECT * FROM route_summary WHERE outcome_set = 'single'")) == 4
+    assert len(hard.rows("SELECT * FROM route_summary WHERE outcome_set = 'single'")) == 4
 
 
 def test_all_gains_equal(hard: CommandLine, tmp_path: Path) -> None:
@@ -47,14 +41,14 @@ def test_all_gains_equal(hard: CommandLine, tmp_path: Path) -> None:
         row["question"] = "Why did the chief executive choose this colour?"
     ingested(hard, tmp_path, "equal", listed)
     hard.ok("run", "--set", "equal")
-    quality = rows(
-        hard, "SELECT metric, value FROM prediction_quality WHERE outcome_set = 'equal' AND target = 'gain'"
+    quality = hard.rows(
+        "SELECT metric, value FROM prediction_quality WHERE outcome_set = 'equal' AND target = 'gain'"
     )
     assert {row["metric"]: row["value"] for row in quality if row["metric"] in ("r2", "auroc")} == {
         "r2": "",
         "auroc": "",
     }
-    gained = rows(hard, "SELECT DISTINCT helped, hurt FROM policy_summary WHERE outcome_set = 'equal'")
+    gained = hard.rows("SELECT DISTINCT helped, hurt FROM policy_summary WHERE outcome_set = 'equal'")
     assert gained == [{"helped": "0.0", "hurt": "0.0"}]
 
 
@@ -65,8 +59,8 @@ def test_a_question_without_a_filing_is_answered_without_a_page(hard: CommandLin
     shown = hard("run", "--set", "nowhere", "--routes", "top1")
     assert shown.status == 0
     assert "no page in its scope" in shown.err
-    (row,) = rows(
-        hard, "SELECT len(context) AS pages, status FROM route_outcomes WHERE outcome_set = 'nowhere'"
+    (row,) = hard.rows(
+        "SELECT len(context) AS pages, status FROM route_outcomes WHERE outcome_set = 'nowhere'"
     )
     assert row == {"pages": "0", "status": "ok"}
 
@@ -79,12 +73,11 @@ def test_a_judge_that_never_answers(hard: CommandLine, tmp_path: Path) -> None:
         shown = hard(*ask, env=env)
     assert shown.status == 1
     assert "no question that is graded" in last_line(shown)
-    statuses = rows(
-        hard, "SELECT status, count(*) AS n FROM judgements WHERE outcome_set = 'unjudged' GROUP BY ALL"
+    statuses = hard.rows(
+        "SELECT status, count(*) AS n FROM judgements WHERE outcome_set = 'unjudged' GROUP BY ALL"
     )
     assert statuses == [{"status": "unjudged", "n": str(6 * 4 * 3)}]
-    grades = rows(
-        hard,
+    grades = hard.rows(
         "SELECT count(*) AS n FROM route_quality"
         " WHERE outcome_set = 'unjudged' AND quality IS NULL AND correct IS NULL",
     )
@@ -106,10 +99,10 @@ def test_a_failing_model_stays_in_the_tables_as_failed(hard: CommandLine, tmp_pa
         env=env,
     )
     assert shown.status == 0, shown.err
-    failed = rows(hard, "SELECT DISTINCT status, answer FROM route_outcomes WHERE outcome_set = 'failing'")
+    failed = hard.rows("SELECT DISTINCT status, answer FROM route_outcomes WHERE outcome_set = 'failing'")
     assert [row["answer"] for row in failed] == [""]
     assert failed[0]["status"] != "ok"
-    summary = rows(
-        hard, "SELECT DISTINCT questions, failed, accuracy FROM route_summary WHERE outcome_set = 'failing'"
+    summary = hard.rows(
+        "SELECT DISTINCT questions, failed, accuracy FROM route_summary WHERE outcome_set = 'failing'"
     )
     assert summary == [{"questions": "6", "failed": "6", "accuracy": "0.0"}]

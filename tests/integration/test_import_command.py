@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 from collections.abc import Callable
@@ -52,24 +50,18 @@ def imported(shared_apportion: Callable[[str], CommandLine]) -> CommandLine:
     return command
 
 
-def rows(command: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(command.ok("sql", statement, "--format", "csv"))))
-
-
 def test_an_imported_log_evaluates_without_any_model(imported: CommandLine) -> None:
     pair = ("evaluate", "--set", "mine", "--cheap", "small", "--deep", "large")
     imported.ok(*pair, "--budgets", "0.2,1", "--gain-model", "blend")
-    assert rows(imported, "SELECT count(*) AS n FROM calls") == [{"n": "0"}]
-    assert rows(
-        imported, "SELECT count(DISTINCT policy) AS n FROM policy_summary WHERE outcome_set = 'mine'"
+    assert imported.rows("SELECT count(*) AS n FROM calls") == [{"n": "0"}]
+    assert imported.rows(
+        "SELECT count(DISTINCT policy) AS n FROM policy_summary WHERE outcome_set = 'mine'"
     ) == [{"n": "9"}]
-    in_use = rows(
-        imported,
+    in_use = imported.rows(
         "SELECT DISTINCT model FROM prediction_quality WHERE in_use AND target = 'gain' ORDER BY ALL",
     )
     assert in_use == [{"model": "blend"}]
-    folds = rows(
-        imported,
+    folds = imported.rows(
         "SELECT max(n) AS n FROM (SELECT count(DISTINCT fold) AS n FROM predictions JOIN questions"
         " USING (outcome_set, question_id) GROUP BY target, model, seed, question_group)",
     )

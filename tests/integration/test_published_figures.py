@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +10,8 @@ import pytest
 from commandline import CommandLine
 
 
-def rows(apportion: CommandLine, statement: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(apportion.ok("sql", statement, "--format", "csv"))))
-
-
 def figure(apportion: CommandLine, statement: str) -> float:
-    ((value,),) = [tuple(row.values()) for row in rows(apportion, statement)]
+    ((value,),) = [tuple(row.values()) for row in apportion.rows(statement)]
     return float(value)
 
 
@@ -46,8 +40,7 @@ def test_counts(financebench: CommandLine) -> None:
 
 @pytest.mark.data
 def test_gold_pages_are_found(financebench: CommandLine) -> None:
-    (found,) = rows(
-        financebench,
+    (found,) = financebench.rows(
         "SELECT count(*) FILTER (first_hit = 1) AS first, count(*) FILTER (first_hit <= 5) AS five FROM page_hits",
     )
     assert int(found["first"]) >= 110
@@ -57,7 +50,7 @@ def test_gold_pages_are_found(financebench: CommandLine) -> None:
 @pytest.mark.data
 def test_the_additional_call_costs_what_it_should(financebench: CommandLine) -> None:
     cost = {
-        row["family"]: float(row["mean_cost"]) for row in rows(financebench, "SELECT * FROM family_summary")
+        row["family"]: float(row["mean_cost"]) for row in financebench.rows("SELECT * FROM family_summary")
     }
     assert cost["domain-relevant"] > cost["novel-generated"] > cost["metrics-generated"]
     assert 0.5 <= figure(financebench, "SELECT coefficient_of_variation FROM cost_summary") <= 0.65
@@ -72,8 +65,8 @@ def test_the_additional_call_costs_what_it_should(financebench: CommandLine) -> 
 def test_cost_is_predictable(financebench: CommandLine) -> None:
     quality = {
         (row["model"], row["metric"]): float(row["value"])
-        for row in rows(
-            financebench, "SELECT * FROM prediction_quality WHERE split = 'held_out' AND target = 'cost'"
+        for row in financebench.rows(
+            "SELECT * FROM prediction_quality WHERE split = 'held_out' AND target = 'cost'"
         )
     }
     assert quality["ridge", "r2"] >= 0.93
@@ -101,8 +94,7 @@ def test_cost_stays_predictable_under_another_tokenizer(apportion: CommandLine) 
         asked = ("run", "--set", "sample", "--routes", "top1,top5", "--model", "openai/other", "--yes")
         shown = apportion(*asked, "--api-base", address, env={"OPENAI_API_KEY": "none"})
     assert shown.status == 0, shown.err
-    quality = rows(
-        apportion,
+    quality = apportion.rows(
         "SELECT value FROM prediction_quality WHERE split = 'held_out' AND model = 'exact_prompt' AND metric = 'r2'",
     )
     assert float(quality[0]["value"]) >= 0.98
