@@ -12,6 +12,8 @@ import polars as pl
 
 from apportion.report.page import Section, render
 from apportion.report.plots import quality_against_tokens, to_png
+from apportion.report.routing_section import TABLES as ROUTING_SHOWN
+from apportion.report.routing_section import routing_section
 from apportion.report.sections import escalation_section
 from assets.resources import Warehouse
 from warehouse.store import Store
@@ -45,7 +47,23 @@ def sections(store: Store) -> list[Section]:
             for name in TABLES_SHOWN
         }
         made.append(escalation_section(outcome_set, cheap, deep, tables))
-    return made
+    return made + routing_sections(store)
+
+
+def routing_sections(store: Store) -> list[Section]:
+    """A section for each choice of routes that routing was measured among."""
+    chosen = store.read("routing_gap").select("outcome_set", "routes").unique(maintain_order=True)
+    return [
+        routing_section(
+            outcome_set,
+            routes,
+            {
+                name: store.read(name, {"outcome_set": outcome_set, "routes": routes})
+                for name in ROUTING_SHOWN
+            },
+        )
+        for outcome_set, routes in chosen.iter_rows()
+    ]
 
 
 def write_report(store: Store, folder: Path) -> Path:
@@ -72,7 +90,10 @@ def write_report(store: Store, folder: Path) -> Path:
 
 @dg.asset(
     group_name="published",
-    deps=[dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping()) for name in TABLES_SHOWN],
+    deps=[
+        dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
+        for name in (*TABLES_SHOWN, *ROUTING_SHOWN)
+    ],
     kinds={"html"},
 )
 def report(warehouse: Warehouse) -> Iterator[Any]:

@@ -8,11 +8,13 @@ import polars as pl
 
 from apportion.evaluation.pairs import question_groups
 from apportion.features.decision import answer_features, question_features
+from apportion.features.logged import answer_rows
 from apportion.routing.arms import Arms, arms_of
 from apportion.routing.certified import RISK
 from apportion.routing.tables import PRICES, stage_tables
 from assets.asking import set_questions
 from assets.checks import specs
+from assets.learning import contexts_of
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Warehouse
@@ -71,7 +73,9 @@ def stage_inputs(
         rows = store.read("features", {**where, "cheap_route": routes[0], "deep_route": deep})
         if set(arms.keys) <= set(rows["question_id"]):
             return arms, rows.drop("outcome_set", "cheap_route", "deep_route")
-    return arms, answer_features(questions, outcomes.filter(pl.col("route") == routes[0]))
+    cheap = outcomes.filter(pl.col("route") == routes[0])
+    signals = answer_rows(questions, cheap, contexts_of(store, outcome_set, cheap)).drop("route")
+    return arms, answer_features(questions, cheap).join(signals, on="question_id", how="left")
 
 
 @dg.multi_asset(
@@ -101,7 +105,13 @@ def routing(
     found: dict[str, list[pl.DataFrame]] = {table: [] for table in ROUTING_TABLES}
     for stage in STAGES:
         arms, known = stage_inputs(store, outcome_set, routes, stage, routing_setting.judge)
-        tables = stage_tables(arms, known, sorted(set(routing_setting.prices)), risk=routing_setting.risk)
+        tables = stage_tables(
+            arms,
+            known,
+            sorted(set(routing_setting.prices)),
+            risk=routing_setting.risk,
+            label=f"routing {outcome_set}, {stage.replace('_', ' ')}: {len(routes)} routes",
+        )
         for table, rows in tables.items():
             if not rows.is_empty():
                 found[table].append(rows.with_columns(pl.lit(stage).alias("stage")))

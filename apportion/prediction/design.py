@@ -17,10 +17,16 @@ Floats = npt.NDArray[np.float64]
 PROMPT_PARTS = ("letters", "digits", "signs", "words")
 """What a prompt is made of; the exact cost model alone reads these."""
 
-NOT_FEATURES = frozenset(
-    {"outcome_set", "cheap_route", "deep_route", "question_id", *SIGNALS}
+NEVER = frozenset(
+    {"outcome_set", "cheap_route", "deep_route", "question_id"}
     | {f"{side}_prompt_{part}" for side in ("cheap", "deep") for part in PROMPT_PARTS}
 )
+NOT_FEATURES = NEVER | frozenset(SIGNALS)
+
+
+def every_signal(features: pl.DataFrame) -> list[str]:
+    """Names of the paper's features and the benefit model's signals, of those that are there."""
+    return [name for name in features.columns if name not in NEVER]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.prediction.design import Design, Floats, standardised_ridge
+from apportion.prediction.design import Design, Floats, every_signal, standardised_ridge
 
 NAME = "ridge_boosting"
 RIDGE_ALPHA = 10.0
@@ -22,19 +22,26 @@ class GainModel:
 
     name = NAME
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, signals: bool = False) -> None:
+        """Make one.
+
+        Args:
+            seed: of the trees.
+            signals: whether to read the benefit model's signals beside the paper's features.
+        """
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         self._ridge: Any = standardised_ridge(RIDGE_ALPHA)
         self._boosting: Any = HistGradientBoostingRegressor(
             learning_rate=0.05, max_iter=150, max_leaf_nodes=7, l2_regularization=1.0, random_state=seed
         )
+        self._signals = signals
         self._design: Design | None = None
         self._known: Any = None
 
     def fit(self, features: pl.DataFrame, gain: Floats) -> GainModel:
         """Fit on features and gains, quality of the deep answer less that of the cheap one, shape (n,)."""
-        self._design = Design.of(features)
+        self._design = Design.of(features, every_signal(features) if self._signals else None)
         matrix = self._design.matrix(features)
         self._ridge.fit(matrix, gain)
         # A column that is unknown in every training row can't be binned, and says nothing.

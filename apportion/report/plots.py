@@ -33,17 +33,23 @@ OUTCOMES: tuple[tuple[str, str, str], ...] = (
 
 def new_figure(width: float = 8.2, height: float = 4.8) -> tuple[Any, Any]:
     """A figure and its axes, drawn without a display; the same rows give the same bytes."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    mpl.rcParams["svg.hashsalt"] = "apportion"
-    mpl.rcParams["svg.fonttype"] = "path"
+    seeded_svg()
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(visible=True, color="#e6e6e6", linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes
+
+
+def seeded_svg() -> None:
+    """SVG text that is the same each time."""
+    import matplotlib as mpl
+
+    mpl.rcParams["svg.hashsalt"] = "apportion"
+    mpl.rcParams["svg.fonttype"] = "path"
 
 
 def to_svg(figure: Any) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from apportion.report.plots import seeded_svg, to_png
+
 STYLES = {
     "oracle": ("#1b7837", "perfect foresight"),
     "fitted": ("#2166ac", "fitted router, held out"),
@@ -27,11 +29,22 @@ def draw(tables: Mapping[str, pl.DataFrame], name: str, folder: Path) -> list[Pa
     Returns:
         The files written; none for tables without rows.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    for kind, figure in figures(tables).items():
+        figure.suptitle(f"Routing on {name}")
+        path = folder / f"routing_{kind}_{name.replace(':', '_')}.png"
+        path.write_bytes(to_png(figure, dpi=130))
+        written.append(path)
+    return written
+
+
+def figures(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """The figures `frontiers` and `gap` of one set and one choice of routes; none for tables without rows."""
+    from matplotlib.figure import Figure
+
+    seeded_svg()
+    made = {}
     for kind, painter, table in (
         ("frontiers", _frontiers, "routing_frontier"),
         ("gap", _gaps, "routing_gap"),
@@ -41,14 +54,10 @@ def draw(tables: Mapping[str, pl.DataFrame], name: str, folder: Path) -> list[Pa
             continue
         stages = [stage for stage in STAGES if stage in rows["stage"].to_list()]
         figure = Figure(figsize=(5.6 * len(stages), 4.2), layout="constrained")
-        FigureCanvasAgg(figure)
         for place, stage in enumerate(stages):
             painter(figure.add_subplot(1, len(stages), place + 1), tables, stage)
-        figure.suptitle(f"Routing on {name}")
-        path = folder / f"routing_{kind}_{name.replace(':', '_')}.png"
-        figure.savefig(path, dpi=130, metadata={"Software": None})
-        written.append(path)
-    return written
+        made[kind] = figure
+    return made
 
 
 def _frontiers(axes: Any, tables: Mapping[str, pl.DataFrame], stage: str) -> None:

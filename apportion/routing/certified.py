@@ -1,4 +1,7 @@
-"""A router with a floor: routed only where a gain over every fixed arm is certified, else the best fixed arm.
+"""A router with a floor: routed only where a gain over every fixed arm is certified, else the chosen fixed arm.
+
+The chosen arm is the best of the calibration filings (`collected`): on every question that nothing certified decides,
+the router is that arm exactly. It may not be the best of other filings, which nobody knows beforehand.
 
 Adaptive routing leaves open a router that bounds its regret instead of reporting it. Here the calibration filings
 are split: on one part routers are fitted; on the other it is tested, for every price and margin, that the router's
@@ -30,7 +33,7 @@ from apportion.prediction.crossfit import TooFewFilings, grouped_folds
 from apportion.routing.arms import Arms, Flags, Floats, Ints, choose, utilities
 from apportion.routing.evidence import check_risk, log_evidence, mean_at_least, rejected
 from apportion.routing.reversal import best_fixed
-from apportion.routing.routers import Router, aligned, fit_rows
+from apportion.routing.routers import Router, aligned, few_threads, fit_rows
 
 MARGINS = (0.0, 0.05, 0.1, 0.2)
 RISK = 0.05
@@ -48,7 +51,7 @@ class Certificate:
         gain: mean gain of the played margin over the best fixed arm on the certifying filings; of the best margin
             where nothing is certified.
         gain_at_least: lower bound on that gain, valid over all prices and margins at once. It shares the risk
-            evenly, so it may be below 0 where the test, which needn't, certifies.
+            evenly, so it may be below 0 where the test, which needn't, certifies. None where nothing is certified.
     """
 
     price: float
@@ -56,7 +59,7 @@ class Certificate:
     certified: bool
     margin: float | None
     gain: float
-    gain_at_least: float
+    gain_at_least: float | None
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,7 @@ def certify(
     share: float = 0.5,
     cost_caps: Sequence[float] | None = None,
     seed: int = 0,
+    bounds: bool = True,
 ) -> CertifiedRouter:
     """Fit a router on part of the filings and certify it on the others.
 
@@ -150,6 +154,7 @@ def certify(
         share: of the filings, about, on which the router is fitted.
         cost_caps: the most that a call of each arm can cost, shape (K,); None: the dearest one logged.
         seed: draws the part.
+        bounds: whether to work out `gain_at_least` of what is certified.
 
     Raises:
         TooFewFilings: fewer than two filings.
@@ -196,7 +201,7 @@ def certify(
                 bool(among),
                 cells[best].margin if among else None,
                 cells[best].gain,
-                cells[best].gain_at_least(risk / max(len(cells), 1)),
+                cells[best].gain_at_least(risk / max(len(cells), 1)) if bounds and among else None,
             )
         )
     return CertifiedRouter(router, tuple(bases), tuple(allowed), tuple(certificates))
@@ -264,18 +269,19 @@ def certified_choices(
     frame = aligned(arms, features)
     chosen = np.empty((len(seeds), len(prices), len(arms)), dtype=np.int64)
     routed = np.zeros(chosen.shape, dtype=np.bool_)
-    for place, seed in enumerate(seeds):
-        folds = grouped_folds(arms.groups, seed)
-        for fold in range(int(folds.max()) + 1):
-            out = folds == fold
-            calibration = arms.rows(~out)
-            if len(set(calibration.groups)) < 2:
-                raise TooFewFilings(
-                    "a certified router needs three filings or more: to fit, to certify and to test on"
-                )
-            found = certify(calibration, frame, prices, seed=seed, **options)  # type: ignore[arg-type]
-            chosen[place][:, out] = found.choose(frame.filter(pl.Series(out)))
-            routed[place][:, out] = np.array([c.certified for c in found.certificates])[:, None]
+    with few_threads(len(arms)):
+        for place, seed in enumerate(seeds):
+            folds = grouped_folds(arms.groups, seed)
+            for fold in range(int(folds.max()) + 1):
+                out = folds == fold
+                calibration = arms.rows(~out)
+                if len(set(calibration.groups)) < 2:
+                    raise TooFewFilings(
+                        "a certified router needs three filings or more: to fit, to certify and to test on"
+                    )
+                found = certify(calibration, frame, prices, seed=seed, bounds=False, **options)  # type: ignore[arg-type]
+                chosen[place][:, out] = found.choose(frame.filter(pl.Series(out)))
+                routed[place][:, out] = np.array([c.certified for c in found.certificates])[:, None]
     return chosen, routed
 
 

@@ -123,9 +123,9 @@ def best_fixed(arms: Arms, price: float) -> int:
 
 def share_at_most(hits: int, trials: int, level: float = 0.95) -> float:
     """Upper one-sided bound on a probability after ``hits`` of ``trials`` (Clopper and Pearson 1934)."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
-    return 1.0 if hits >= trials else float(beta.ppf(level, hits + 1, trials - hits))
+    return 1.0 if hits >= trials else float(betaincinv(hits + 1, trials - hits, level))
 
 
 def _between_kinds(

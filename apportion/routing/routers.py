@@ -5,7 +5,8 @@ question's filing. Three kinds of quality model:
 
 - ``ridge``: ridge on a quadratic design, its penalty chosen inside the calibration rows;
 - ``boosting``: histogram gradient boosting, one model an arm;
-- ``signals``: the benefit model's ensemble, on the quality of the first arm and each other arm's gain over it.
+- ``signals``: the paper's ensemble on its features and the benefit model's signals of the cheap answer (refusal,
+  hedging, figures and the like), for the quality of the first arm and each other arm's gain over it.
 
 Costs are predicted by the standardised ridge of the cost model; an arm that always costs the same costs that.
 """
@@ -13,6 +14,7 @@ Costs are predicted by the standardised ridge of the cost model; an arm that alw
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +32,7 @@ from apportion.routing.quadratic import QuadraticRidge
 ROUTERS = ("ridge", "boosting", "signals")
 BINS = 10
 THREADS_FROM = 20_000
-"""Rows from which several threads grow one tree sooner than one does."""
+"""Rows from which several threads grow or read one tree sooner than one does."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,7 @@ class Router:
         if self.kind == "ridge":
             self._quality = QuadraticRidge(self._seed).fit(matrix, quality, groups)
         else:
-            # Small trees grow several times faster on one thread than on several that wait for each other.
-            with one_thread("openmp", when=len(quality) < THREADS_FROM):
-                self._quality = self._trees(features, matrix, quality)
+            self._quality = self._trees(features, matrix, quality)
         self._costs = [_cost_model(matrix, cost[:, arm]) for arm in range(cost.shape[1])]
         return self
 
@@ -118,7 +118,7 @@ def _boosting(seed: int, matrix: Floats, target: Floats) -> Any:
 
 
 def _benefit(seed: int, features: pl.DataFrame, target: Floats) -> Any:
-    return float(target[0]) if np.ptp(target) == 0 else GainModel(seed).fit(features, target)
+    return float(target[0]) if np.ptp(target) == 0 else GainModel(seed, signals=True).fit(features, target)
 
 
 def _cost_model(matrix: Floats, cost: Floats) -> Any:
@@ -137,6 +137,13 @@ def _told(model: Any, rows: Any) -> Floats:
     return np.asarray(model.predict(rows), dtype=np.float64)
 
 
+def few_threads(rows: int) -> AbstractContextManager[Any]:
+    """One thread for a small log: trees are grown, and read, several times faster than by threads that wait."""
+    import sklearn.ensemble  # noqa: F401 - a limit reaches only what is loaded
+
+    return one_thread(None, when=rows < THREADS_FROM)
+
+
 def held_out(arms: Arms, features: pl.DataFrame, kind: str, seeds: Sequence[int] = SEEDS) -> Predicted:
     """Predictions by models that saw nothing of the question's filing.
 
@@ -152,12 +159,13 @@ def held_out(arms: Arms, features: pl.DataFrame, kind: str, seeds: Sequence[int]
     frame = aligned(arms, features)
     shape = (len(seeds), *arms.quality.shape)
     quality, cost = np.empty(shape), np.empty(shape)
-    for place, seed in enumerate(seeds):
-        folds = grouped_folds(arms.groups, seed)
-        for fold in range(int(folds.max()) + 1):
-            out = folds == fold
-            router = fit_rows(arms, frame, kind, seed, ~out)
-            quality[place, out], cost[place, out] = router.predict(frame.filter(pl.Series(out)))
+    with few_threads(len(arms)):
+        for place, seed in enumerate(seeds):
+            folds = grouped_folds(arms.groups, seed)
+            for fold in range(int(folds.max()) + 1):
+                out = folds == fold
+                router = fit_rows(arms, frame, kind, seed, ~out)
+                quality[place, out], cost[place, out] = router.predict(frame.filter(pl.Series(out)))
     return Predicted(quality, cost)
 
 
@@ -166,10 +174,11 @@ def in_sample(arms: Arms, features: pl.DataFrame, kind: str, seeds: Sequence[int
     frame = aligned(arms, features)
     everything = np.ones(len(arms), dtype=np.bool_)
     # Trees are grown on all rows the same way whatever the seed; only the ridge's inner folds differ.
-    told = [
-        fit_rows(arms, frame, kind, seed, everything).predict(frame)
-        for seed in seeds[: None if kind == "ridge" else 1]
-    ]
+    with few_threads(len(arms)):
+        told = [
+            fit_rows(arms, frame, kind, seed, everything).predict(frame)
+            for seed in seeds[: None if kind == "ridge" else 1]
+        ]
     told *= len(seeds) // len(told)
     return Predicted(np.stack([quality for quality, _ in told]), np.stack([cost for _, cost in told]))
 

@@ -5,17 +5,19 @@ Costs are held in 1,000 tokens while computing and shown in tokens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from apportion.prediction.crossfit import SEEDS, TooFewFilings
+from apportion.progress import track
 from apportion.routing.areas import Family, area_between
 from apportion.routing.arms import TOKENS_A_UNIT, Arms
 from apportion.routing.certified import RISK, Certificate, certified_choices, certify
-from apportion.routing.collected import Collected, collected, router_choices
+from apportion.routing.collected import Collected, chosen_fixed, collected, router_choices
 from apportion.routing.frontier import (
     Frontier,
     fitted_frontier,
@@ -47,6 +49,7 @@ def stage_tables(
     *,
     seeds: Sequence[int] = SEEDS,
     risk: float = RISK,
+    label: str = "routing",
 ) -> Rows:
     """Every routing table's rows at one stage, by table.
 
@@ -56,29 +59,51 @@ def stage_tables(
         prices: λ in quality per 1,000 tokens.
         seeds: of the folds of filings.
         risk: of the certified router.
+        label: what progress is told under.
 
     With fewer than three filings no router can be fitted, certified and tested apart: their tables are empty.
     """
     usable = [price for price in prices if price == 0 or arms.costed.any()]
+    fitted_kinds = ROUTERS if len(set(arms.groups)) >= 3 else ()
+    with track(label, len(fitted_kinds) + 3) as advance:
+        return _stage_tables(arms, features, usable, fitted_kinds, seeds, risk, counted(advance))
+
+
+def counted(advance: Callable[[int], None]) -> Callable[[], None]:
+    """A step that counts itself."""
+    steps = count(1)
+    return lambda: advance(next(steps))
+
+
+def _stage_tables(
+    arms: Arms,
+    features: pl.DataFrame,
+    usable: Sequence[float],
+    kinds: Sequence[str],
+    seeds: Sequence[int],
+    risk: float,
+    step: Callable[[], None],
+) -> Rows:
     rows: Rows = {
         "routing_gap": gap_rows(arms, usable),
         "routing_reversals": pl.concat([_reversals(arms, price) for price in usable], how="vertical_relaxed")
         if usable
         else pl.DataFrame(),
     }
+    step()
     predictions: dict[str, dict[str, Predicted]] = {}
-    if len(set(arms.groups)) >= 3:
-        predictions = {
-            kind: {
-                "held_out": held_out(arms, features, kind, seeds),
-                "in_sample": in_sample(arms, features, kind, seeds),
-            }
-            for kind in ROUTERS
+    for kind in kinds:
+        predictions[kind] = {
+            "held_out": held_out(arms, features, kind, seeds),
+            "in_sample": in_sample(arms, features, kind, seeds),
         }
+        step()
     rows["router_summary"] = _summary(arms, features, predictions, usable, seeds, risk)
+    step()
     rows["router_calibration"] = _calibration(arms, predictions)
     fitted = predictions.get(FRONTIER_ROUTER, {}).get("held_out")
     rows["routing_frontier"], rows["routing_area"] = _frontiers(arms, fitted, usable)
+    step()
     return rows
 
 
@@ -123,29 +148,43 @@ def _summary(
     seeds: Sequence[int],
     risk: float,
 ) -> pl.DataFrame:
+    chosen = chosen_fixed(arms, prices, seeds) if predictions else None
     rows = [
         _collected_row(found, kind, split)
         for kind, splits in predictions.items()
         for split, told in splits.items()
-        for found in collected(arms, router_choices(told, prices), prices)
+        for found in collected(
+            arms, router_choices(told, prices), prices, chosen=chosen if split == "held_out" else None
+        )
     ]
     if predictions:
         try:
-            choices, _ = certified_choices(arms, features, prices, seeds, risk=risk)
+            choices, routed = certified_choices(arms, features, prices, seeds, risk=risk)
             certificates = {c.price: c for c in certify(arms, features, prices, risk=risk).certificates}
         except TooFewFilings:
             return pl.DataFrame(rows, infer_schema_length=None)
+        shares = {
+            price: float(
+                routed[:, place][:, np.ones(len(arms), np.bool_) if price == 0 else arms.costed].mean()
+            )
+            for place, price in enumerate(prices)
+        }
         rows += [
-            _collected_row(found, "certified", "held_out", certificates[found.price])
-            for found in collected(arms, choices, prices)
+            _collected_row(found, "certified", "held_out", certificates[found.price], shares[found.price])
+            for found in collected(arms, choices, prices, chosen=chosen)
         ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _collected_row(
-    found: Collected, router: str, split: str, certificate: Certificate | None = None
+    found: Collected,
+    router: str,
+    split: str,
+    certificate: Certificate | None = None,
+    routed_share: float | None = None,
 ) -> dict[str, Any]:
     held = split == "held_out"
+    over_chosen = found.gain_over_chosen
     return {
         "price": found.price,
         "router": router,
@@ -160,11 +199,13 @@ def _collected_row(
         "ci_low": found.gain.low if held else None,
         "ci_high": found.gain.high if held else None,
         "p_value": found.p_value if held else None,
+        "gain_over_chosen": None if over_chosen is None else over_chosen.estimate,
+        "chosen_ci_low": None if over_chosen is None else over_chosen.low,
+        "chosen_ci_high": None if over_chosen is None else over_chosen.high,
+        "routed_share": routed_share,
         "certified": None if certificate is None else certificate.certified,
         "margin": None if certificate is None else certificate.margin,
-        "gain_at_least": None
-        if certificate is None or not certificate.certified
-        else certificate.gain_at_least,
+        "gain_at_least": None if certificate is None else certificate.gain_at_least,
     }
 
 

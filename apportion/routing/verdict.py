@@ -23,6 +23,9 @@ def verdict(tables: Mapping[str, pl.DataFrame], stage: str) -> list[str]:
     gap = tables["routing_gap"].sort("price")
     routers = tables.get("router_summary", pl.DataFrame())
     lines = [_answer(gap, routers), *_reversals(gap)]
+    floor = None if routers.is_empty() else floor_line(routers)
+    if floor is not None:
+        lines.append(floor)
     free = gap.row(0, named=True)
     priced = gap.filter(pl.col("price") > 0)
     if priced.is_empty():
@@ -86,14 +89,55 @@ def _reversals(gap: pl.DataFrame) -> list[str]:
     elif row["no_reversal_p"] <= LOOKS:
         lines.append(
             f"The order of routes reverses between kinds: {row['reversal_route']} is better by "
-            f"{row['reversal_advantage']:.3f} on {row['reversal_family']} (p = {row['no_reversal_p']:.3f})."
+            f"{row['reversal_advantage']:.3f} on {row['reversal_family']} ({_p(row['no_reversal_p'])})."
         )
     else:
         lines.append(
             f"No kind of questions is shown to prefer another route on average (p = {row['no_reversal_p']:.2f}): "
             "what reverses does so within kinds, and some of it is chance."
         )
+    dearer = gap.filter((pl.col("price") > 0) & (pl.col("no_reversal_p") <= LOOKS))
+    if dearer.height:
+        told = dearer.sort("no_reversal_p", "price").row(0, named=True)
+        prices = ", ".join(f"{price:g}" for price in dearer["price"])
+        lines.append(
+            f"Costs counted, the order of routes reverses between kinds at price {prices}: at {told['price']:g} "
+            f"{told['reversal_route']} is better than {told['best_fixed_route']} by {told['reversal_advantage']:.3f} "
+            f"on {told['reversal_family']} ({_p(told['no_reversal_p'])}, each price tested by itself)."
+        )
     return lines
+
+
+def floor_line(routers: pl.DataFrame) -> str | None:
+    """What the router with a floor did, from rows of `router_summary` of one stage; None where there is none."""
+    rows = routers.filter((pl.col("router") == "certified") & (pl.col("split") == "held_out")).sort("price")
+    if rows.is_empty():
+        return None
+    idle = rows.filter(pl.col("routed_share") == 0)
+    said = (
+        f"The router with a floor plays the fixed route that the calibration filings chose at {idle.height} of "
+        f"{rows.height} prices, on every question: its difference to that route is exactly 0 there."
+    )
+    behind = idle.filter(pl.col("gain") < 0)
+    if behind.height:
+        worst = behind.sort("gain").row(0, named=True)
+        said += (
+            f" At price {worst['price']:g} the chosen route is not always the best of the held-out questions, known "
+            f"only with hindsight: {_signed(worst, 'gain')}."
+        )
+    busy = rows.filter(pl.col("routed_share") > 0)
+    if busy.height:
+        told = busy.sort("gain_over_chosen", descending=True).row(0, named=True)
+        said += (
+            f" At {busy.height} it routes some; the most it adds to the chosen route is "
+            f"{told['gain_over_chosen']:+.3f} [{told['chosen_ci_low']:.3f}, {told['chosen_ci_high']:.3f}] at price "
+            f"{told['price']:g}."
+        )
+    return said
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _signed(row: Mapping[str, object], name: str = "gap") -> str:

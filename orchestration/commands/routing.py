@@ -42,9 +42,13 @@ ROUTER_COLUMNS = (
     "gain",
     "ci_low",
     "ci_high",
+    "gain_over_chosen",
+    "chosen_ci_low",
+    "chosen_ci_high",
     "share_of_gap",
     "p_value",
     "gain_in_sample",
+    "routed_share",
     "certified",
     "gain_at_least",
 )

@@ -108,12 +108,28 @@ ROUTING = (
             QUESTIONS,
             whole("left_out", "questions not graded on some route or, above price 0, without some cost"),
             real("utility", "mean utility"),
-            real("gain", "utility less the best fixed arm's"),
+            real("gain", "utility less that of the best fixed arm of these questions, known with hindsight"),
             real("gap", "the oracle's gain", low=0),
             real("share_of_gap", "gain by gap; null where the gap is zero", nullable=True),
             *interval("the gain"),
             share("p_value", "of the paired test of no gain", nullable=True),
-            flag("certified", "the gain over every fixed arm is certified at the chosen risk", nullable=True),
+            real(
+                "gain_over_chosen",
+                "utility less that of the fixed arm that the calibration filings chose; null in sample",
+                nullable=True,
+            ),
+            real("chosen_ci_low", "lower end of its 95 % interval, filings resampled", nullable=True),
+            real("chosen_ci_high", "upper end of its 95 % interval, filings resampled", nullable=True),
+            share(
+                "routed_share",
+                "share of questions decided by a certified policy; the others play the chosen fixed arm",
+                nullable=True,
+            ),
+            flag(
+                "certified",
+                "fitted on half of all filings, the gain over every fixed arm is certified on the other half",
+                nullable=True,
+            ),
             real("margin", "predicted advantage to exceed to be routed; null if never", nullable=True),
             real(
                 "gain_at_least",
@@ -123,7 +139,8 @@ ROUTING = (
         ),
         key=("outcome_set", "routes", "stage", "price", "router", "split"),
         slices=("outcome_set", "routes"),
-        notes="Certified is the policy fitted and certified on halves of the log; utility and gain are held out.",
+        notes="Certified is the policy fitted and certified on halves of the calibration filings; utility and gains "
+        "are held out. Where no question is routed, it is the chosen fixed arm on every question.",
     ),
     Table(
         "router_calibration",

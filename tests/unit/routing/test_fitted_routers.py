@@ -107,6 +107,16 @@ def test_noise_gets_a_strong_penalty_and_a_signal_a_weak_one() -> None:
     assert signal < 100 < noise
 
 
+def test_the_signals_router_reads_the_benefit_models_signals() -> None:
+    arms, features = learnable(120)
+    told = features.select("question_id", refusal_phrases="x", cheap_refused="noise")
+    collect = [
+        collected(arms, router_choices(held_out(arms, told, kind, (1,)), [0.0]), [0.0], resamples=2)[0].gain
+        for kind in ("signals", "boosting")
+    ]
+    assert (collect[0].estimate or 0.0) > 0.03 > (collect[1].estimate or 0.0)
+
+
 def test_a_router_of_one_known_cost_predicts_it_exactly() -> None:
     arms, features = learnable(60)
     frame = pl.DataFrame({"question_id": list(arms.keys)}).join(features, on="question_id", how="left")
