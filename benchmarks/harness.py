@@ -13,6 +13,9 @@ from typing import Any
 
 RUNS = 5
 STOP_S = 60.0
+LOOP_S = 0.02
+"""Seconds that a run of short work is repeated for."""
+
 ENOUGH_S = 20.0
 """Seconds of another tool's runs in all after which its median is taken from fewer than five."""
 
@@ -21,14 +24,22 @@ Work = Callable[[], object]
 
 
 def median_s(work: Work, *, runs: int = RUNS, warm: bool = True, enough_s: float = STOP_S) -> float:
-    """Return the median seconds of `runs` runs, of fewer where those would take more than `enough_s` in all."""
+    """Return the median seconds of `runs` runs, of fewer where those would take more than `enough_s` in all.
+
+    As with `timeit`, a run of short work is a loop of it: one pass of a millisecond measures the clock and the caches.
+    """
+    loops = 1
     if warm:
         work()
-    times: list[float] = []
-    while len(times) < runs and sum(times) + statistics.median(times or [0.0]) <= enough_s:
         start = time.perf_counter()
         work()
-        times.append(time.perf_counter() - start)
+        loops = max(1, int(LOOP_S / max(time.perf_counter() - start, 1e-9)))
+    times: list[float] = []
+    while len(times) < runs and sum(times) * loops + statistics.median(times or [0.0]) <= enough_s:
+        start = time.perf_counter()
+        for _ in range(loops):
+            work()
+        times.append((time.perf_counter() - start) / loops)
     return statistics.median(times)
 
 
@@ -62,7 +73,10 @@ def stopped_s(work: Work, *, stop_s: float = STOP_S) -> float:
 def _timed(work: Work, sender: Any) -> None:
     start = time.perf_counter()
     work()
-    sender.send(time.perf_counter() - start)
+    took = time.perf_counter() - start
+    if took < LOOP_S:  # the other tool's short work is looped like ours
+        took = median_s(work, runs=1)
+    sender.send(took)
 
 
 def compare(

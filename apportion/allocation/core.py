@@ -68,19 +68,10 @@ def best_exchanges(
     if near.size == 0:
         return floor, None, floor
     item, weight, gain = exchanges.item[near], exchanges.weight[near], exchanges.gain[near]
-    rate = gain / np.where(weight == 0, 1, weight)
-    distance = np.where(weight == 0, np.inf, np.abs(rate - price))
-    # Items by the nearest of their exchanges; `item` ascending breaks ties.
-    by_item = np.lexsort((distance, item))
-    heads = np.flatnonzero(np.diff(item[by_item], prepend=-1))
-    nearest = np.repeat(distance[by_item][heads], np.diff(heads, append=near.size))
-    order = by_item[np.lexsort((item[by_item], nearest))]
-    item, weight, gain, rate = item[order], weight[order], gain[order], rate[order]
-    start = np.append(np.flatnonzero(np.diff(item, prepend=-1)), near.size).astype(np.int64)
-    # Best rates among the exchanges of later items: at which slack turns to gain, and excess is paid off.
-    up = np.append(np.maximum.accumulate(np.where(weight > 0, rate, 0.0)[::-1])[::-1], 0.0)[start[1:]]
-    down = np.append(np.minimum.accumulate(np.where(weight < 0, rate, np.inf)[::-1])[::-1], np.inf)[start[1:]]
     compiled = kernels(large)
+    arranged = compiled.arrange if compiled is not None else arrange
+    order, start, up, down = arranged(item, weight, gain, price)
+    weight, gain = weight[order], gain[order]
     grow = compiled.grow_core if compiled is not None else grow_core
     best, node, ceiling, parent, made_by = grow(start, weight, gain, up, down, slack, floor, margin, most)
     if node == -2:
@@ -92,13 +83,41 @@ def best_exchanges(
     return float(best), near[order[np.array(taken, dtype=np.int64)]], float(ceiling)
 
 
+def arrange(
+    item: NDArray[np.int64], weight: NDArray[np.int64], gain: NDArray[np.float64], price: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Put exchanges in the order of the search: items by the nearest of their exchanges, that item's by distance.
+
+    Args:
+        item: whose choice changes, shape (m,); equal distances go by it.
+        weight: units, shape (m,).
+        gain: gain, shape (m,).
+        price: that rates are near to.
+
+    Returns:
+        The order, shape (m,); the first exchange of each stage and the end of the last; the best rate of later
+        stages at which slack turns to gain, and the least at which excess is paid off, each of shape (stages,).
+    """
+    rate = gain / np.where(weight == 0, 1, weight)
+    distance = np.where(weight == 0, np.inf, np.abs(rate - price))
+    by_item = np.lexsort((distance, item))
+    heads = np.flatnonzero(np.diff(item[by_item], prepend=-1))
+    nearest = np.repeat(distance[by_item][heads], np.diff(heads, append=item.size))
+    order = by_item[np.lexsort((item[by_item], nearest))]
+    item, weight, rate = item[order], weight[order], rate[order]
+    start = np.append(np.flatnonzero(np.diff(item, prepend=-1)), item.size).astype(np.int64)
+    up = np.append(np.maximum.accumulate(np.where(weight > 0, rate, 0.0)[::-1])[::-1], 0.0)[start[1:]]
+    down = np.append(np.minimum.accumulate(np.where(weight < 0, rate, np.inf)[::-1])[::-1], np.inf)[start[1:]]
+    return order, start, up, down
+
+
 def grain(gains: NDArray[np.float64]) -> float | None:
     """Return a step that all gains are whole multiples of, None if there is none.
 
     Scores on a scale, such as thirds, often have one; in its multiples sums are exact, and a bound less than one
     step above a solution proves it.
     """
-    sample = np.unique(np.abs(gains[:: max(1, gains.size // 1024)]))
+    sample = np.unique(np.abs(gains[:: max(1, gains.size // 512)]))
     if sample.size > 400 or sample[-1:].sum() == 0:
         return None
     top = float(sample[-1])

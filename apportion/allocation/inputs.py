@@ -31,7 +31,7 @@ def whole(
     if array.dtype.kind in "iu":
         if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
             raise ValueError(f"{name} holds {array.max()}: token counts must fit in 64 signed bits")
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     reals = finite(name, array, keys)
     bad = (reals != np.floor(reals)) | (np.abs(reals) >= 2.0**53)
     if bad.any():

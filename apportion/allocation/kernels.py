@@ -26,6 +26,84 @@ def tally(drawn: NDArray[np.uint32], counts: NDArray[np.float64]) -> None:
 
 
 @_compile
+def still_fitting(weights: NDArray[np.int64], order: NDArray[np.int64], left: int) -> NDArray[np.int64]:
+    """Compiled form of `apportion.allocation.knapsack.still_fitting`."""
+    fitted, m = np.empty(order.shape[0], dtype=np.int64), 0
+    for at in order:
+        if weights[at] <= left:
+            left -= weights[at]
+            fitted[m] = at
+            m += 1
+    return fitted[:m]
+
+
+@_compile
+def best_swap(
+    gains: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    out: NDArray[np.int64],
+    into: NDArray[np.int64],
+    slack: int,
+) -> Any:
+    """Compiled form of `apportion.allocation.knapsack.best_swap`: the place of the best pair, and its gain."""
+    out_gain, out_weight = np.zeros(out.shape[0]), np.zeros(out.shape[0], dtype=np.int64)
+    into_gain, into_weight = np.zeros(into.shape[0]), np.zeros(into.shape[0], dtype=np.int64)
+    for side, gain, weight in ((out, out_gain, out_weight), (into, into_gain, into_weight)):
+        for i in range(side.shape[0]):
+            first, second = side[i]
+            if first >= 0:
+                gain[i] += gains[first]
+                weight[i] += weights[first]
+            if second >= 0:
+                gain[i] += gains[second]
+                weight[i] += weights[second]
+    best, at_out, at_in = -np.inf, 0, 0
+    for i in range(out.shape[0]):
+        for j in range(into.shape[0]):
+            better = into_gain[j] - out_gain[i]
+            if better > best and into_weight[j] - out_weight[i] <= slack:
+                best, at_out, at_in = better, i, j
+    return best, at_out, at_in
+
+
+@_compile
+def arrange(
+    item: NDArray[np.int64], weight: NDArray[np.int64], gain: NDArray[np.float64], price: float
+) -> Any:
+    """Compiled form of `apportion.allocation.core.arrange`."""
+    m = item.shape[0]
+    rate, distance = np.empty(m), np.empty(m)
+    for i in range(m):
+        rate[i] = gain[i] / (weight[i] if weight[i] != 0 else 1)
+        distance[i] = np.abs(rate[i] - price) if weight[i] != 0 else np.inf
+    by_item = np.argsort(distance, kind="mergesort")
+    by_item = by_item[np.argsort(item[by_item], kind="mergesort")]
+    nearest = np.empty(m)
+    for i in range(m):
+        at = by_item[i]
+        first = i == 0 or item[by_item[i - 1]] != item[at]
+        nearest[i] = distance[at] if first else nearest[i - 1]
+    order = by_item[np.argsort(nearest, kind="mergesort")]
+    start, stages = np.empty(m + 1, dtype=np.int64), 0
+    for i in range(m):
+        if i == 0 or item[order[i]] != item[order[i - 1]]:
+            start[stages] = i
+            stages += 1
+    start[stages] = m
+    up, down = np.zeros(stages), np.full(stages, np.inf)
+    best_up, best_down = 0.0, np.inf
+    for stage in range(stages - 1, -1, -1):
+        up[stage], down[stage] = best_up, best_down
+        for i in range(start[stage], start[stage + 1]):
+            at = order[i]
+            if weight[at] > 0:
+                best_up = max(best_up, rate[at])
+            elif weight[at] < 0:
+                best_down = min(best_down, rate[at])
+    return order, start[: stages + 1], up, down
+
+
+@_compile
 def grow_core(
     start: NDArray[np.int64],
     extra_weight: NDArray[np.int64],

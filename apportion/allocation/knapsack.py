@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from apportion.allocation.compiled import kernels
 from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, grain, worth_compiling
 from apportion.allocation.inputs import finite, whole, whole_budgets
 
@@ -56,7 +57,10 @@ class Solution:
 def units(costs: Ints, unit: int) -> Ints:
     """Return costs in units, rounded up; below zero counts as zero."""
     free = np.maximum(costs, 0)
-    return (free + (unit - 1)) // unit if unit > 1 else free
+    if unit > 1:  # in place: for many items memory costs more than arithmetic
+        free += unit - 1
+        free //= unit
+    return free
 
 
 def knapsack(
@@ -87,41 +91,41 @@ def knapsack(
     if unit < 1:
         raise ValueError(f"unit is {unit}: give 1 token or more")
     capacity = int(whole_budgets(budget)[0]) // unit
-    w = units(c, unit)
     if keys is None:
-        chosen, bound, linear = solve(g, w, capacity, most_states)
+        chosen, bound, linear = solve(g, c, capacity, most_states, unit=unit)
     else:
         from apportion.allocation.inputs import key_ranks
 
         by_key = np.argsort(key_ranks(keys))
         chosen = np.zeros(g.shape[0], dtype=np.bool_)
-        chosen[by_key], bound, linear = solve(g[by_key], w[by_key], capacity, most_states)
-    gain = float(g[chosen].sum())
+        chosen[by_key], bound, linear = solve(g[by_key], c[by_key], capacity, most_states, unit=unit)
+    gain = float((g * chosen).sum())
     return Solution(
         chosen.astype(np.int64),
         gain,
-        int(c[chosen].sum()),
+        int(np.einsum("i,i->", c, chosen)),
         gain + bound,
         gain + bound if linear is None else linear,
     )
 
 
 def solve(
-    gains: Floats, weights: Ints, capacity: int, most_states: int = MOST_STATES
+    gains: Floats, weights: Ints, capacity: int, most_states: int = MOST_STATES, *, unit: int = 1
 ) -> tuple[NDArray[np.bool_], float, float | None]:
     """Return an optimal selection, by how much it could at most be beaten, and the linear bound (None: equal).
 
     Args:
         gains: finite, shape (n,).
-        weights: units, 0 or more, shape (n,).
+        weights: costs, shape (n,); rounded up to units, below zero counts as zero.
         capacity: units, 0 or more.
         most_states: as in `knapsack`.
+        unit: cost to a unit.
     """
-    worth = gains > 0
-    chosen = worth & (weights == 0)
+    units_of, worth = units(weights, unit), gains > 0
+    chosen = worth & (units_of == 0)
     free = float(gains[chosen].sum())
-    items = np.flatnonzero(worth & (weights > 0) & (weights <= capacity))
-    w, g = weights[items], gains[items]
+    items = np.flatnonzero(worth & (units_of > 0) & (units_of <= capacity))
+    w, g = units_of[items], gains[items]
     if int(w.sum()) <= capacity:
         chosen[items] = True
         return chosen, 0.0, None
@@ -130,28 +134,23 @@ def solve(
     if step is not None:
         g, margin = np.rint(g / step), 1.0 - 1e-6
     rate = g / w
-    full, order, split, used, inner = fill(rate, w, capacity)
+    full, order, split, used = fill(rate, w, capacity)
     slack, price = capacity - used, float(rate[order[split]])
-    start = float(g @ full)
+    start = float((g * full).sum())
     # A first solution: go on down the order behind the split item with what still fits.
-    rest = order[split + 1 :]
-    extra, fitted, left = 0.0, [np.zeros(0, dtype=np.int64)], slack
-    while (rest := rest[w[rest] <= left]).size:
-        sums = np.cumsum(w[rest])
-        fits = int(np.searchsorted(sums, left, side="right"))
-        fitted.append(rest[:fits])
-        extra += float(g[rest[:fits]].sum())
-        left -= int(sums[fits - 1])
-        rest = rest[fits:]
-    changes = np.concatenate(fitted)
-    swapped, swap = _best_swap(g, w, order, split, slack)
+    large = worth_compiling(gains.shape[0])
+    compiled = kernels(large)
+    fitting = still_fitting if compiled is None else compiled.still_fitting
+    changes = fitting(w, order[split + 1 :], slack)
+    extra = float(g[changes].sum())
+    swapped, swap = _swap(g, w, order, split, slack, large=large)
     if swapped > extra:
         extra, changes = swapped, swap
-    # Only items whose regret is below the gap can change. Outside the bracket of the split item even the
-    # lightest item's regret is usually above it, and the rest needn't be looked at.
+    # Only items whose regret is below the gap can change. Outside the items around the split even the lightest
+    # item's regret is usually above it, and the rest needn't be looked at.
     reach = price * slack - extra - margin
-    near = inner
-    if near is None or min(price - rate[near].min(), rate[near].max() - price) * int(w.min()) <= reach:
+    lightest, near = int(w.min()), order
+    if min(price - rate[order[-1]], rate[order[0]] - price) * lightest <= reach:
         near = np.arange(items.size)
     near = near[np.abs(price * w[near] - g[near]) < reach]
     sign = np.where(full[near], -1, 1)
@@ -162,18 +161,18 @@ def solve(
         extra,
         margin=margin,
         most=most_states,
-        large=worth_compiling(gains.shape[0]),
+        large=large,
     )
     if moves is None:
         full[changes] ^= True
     else:
         full[near[moves]] ^= True
-    chosen[items[full]] = True
+    chosen[items] = full
     scale = 1.0 if step is None else step
     return chosen, (ceiling - best) * scale, free + (start + price * slack) * scale
 
 
-def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], Ints, int, int, Ints | None]:
+def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], Ints, int, int]:
     """Fill items by descending rate until one doesn't fit.
 
     Args:
@@ -182,53 +181,82 @@ def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_],
         capacity: units.
 
     Returns:
-        Who is filled whole, shape (n,); the items around the split in order; the place of the split item in it;
-        the units filled; and those items again, None where they are all.
+        Who is filled whole, shape (n,); the items around the split in order, or all; the place of the split item
+        in it; the units filled.
     """
-    n = rate.shape[0]
-    bracket = _bracket(rate, weights, capacity) if n > 4096 else None
-    if bracket is None:
-        full = np.zeros(n, dtype=np.bool_)
-        order, before, inner = np.argsort(-rate, kind="stable"), 0, None
-    else:
-        full, inner, before = bracket
-        order = inner[np.argsort(-rate[inner], kind="stable")]
+    full, inner, before = np.zeros(rate.shape[0], dtype=np.bool_), np.arange(rate.shape[0]), 0
+    rates, units_of = rate, weights
+    while inner.size > 4096 and (bracket := _bracket(rates, units_of, capacity - before)) is not None:
+        above, between, filled = bracket
+        full[inner] = above
+        inner, before = inner[between], before + filled
+        rates, units_of = rates[between], units_of[between]
+    order = inner[np.argsort(-rates, kind="stable")]
     sums = np.cumsum(weights[order])
     fits = int(np.searchsorted(sums, capacity - before, side="right"))
     full[order[:fits]] = True
     used = before + (int(sums[fits - 1]) if fits else 0)
-    return full, order, fits, used, inner
+    return full, order, fits, used
+
+
+def still_fitting(weights: Ints, order: Ints, left: int) -> Ints:
+    """Return which of `order` are taken when each is that fits into what is left, in that order."""
+    fitted = [order[:0]]
+    while (order := order[weights[order] <= left]).size:
+        sums = np.cumsum(weights[order])
+        fits = int(np.searchsorted(sums, left, side="right"))
+        fitted.append(order[:fits])
+        left -= int(sums[fits - 1])
+        order = order[fits:]
+    return np.concatenate(fitted)
 
 
 @cache
-def _pairs(size: int) -> tuple[Ints, Ints]:
-    i, j = np.triu_indices(size, 1)
-    return i, j
+def _combinations(size: int) -> Ints:
+    """None, each of `size` places, and each pair of the first `_PAIRED`; shape (m, 2), -1 for nobody."""
+    i, j = np.triu_indices(min(size, _PAIRED), 1)
+    alone = np.column_stack([np.arange(-1, size), np.full(size + 1, -1)])
+    return np.concatenate([alone, np.column_stack([i, j])])
 
 
-def _best_swap(gains: Floats, weights: Ints, order: Ints, split: int, slack: int) -> tuple[float, Ints]:
+def _swap(
+    gains: Floats, weights: Ints, order: Ints, split: int, slack: int, *, large: bool
+) -> tuple[float, Ints]:
     """Return the best exchange of up to two filled items for up to two others close to the split, and who changes.
 
     A few thousand combinations cost less than the core that a better first solution saves.
     """
-    sides = []
-    for near in (order[max(0, split - _NEAR) : split][::-1], order[split : split + _NEAR]):
-        i, j = _pairs(min(near.size, _PAIRED))
-        first = np.concatenate([[-1], near, near[i]])
-        second = np.concatenate([np.full(near.size + 1, -1), near[j]])
-        gain = np.where(first >= 0, gains[first], 0.0) + np.where(second >= 0, gains[second], 0.0)
-        weight = np.where(first >= 0, weights[first], 0) + np.where(second >= 0, weights[second], 0)
-        sides.append((first, second, gain, weight))
-    out, into = sides
-    better = np.where(into[3] - out[3][:, None] <= slack, into[2] - out[2][:, None], -np.inf)
+    out, into = (
+        np.append(near, -1)[_combinations(near.size)]
+        for near in (order[max(0, split - _NEAR) : split][::-1], order[split : split + _NEAR])
+    )
+    compiled = kernels(large)
+    find = best_swap if compiled is None else compiled.best_swap
+    better, at_out, at_in = find(gains, weights, out, into, slack)
+    changed = np.concatenate([out[at_out], into[at_in]])
+    return float(better), changed[changed >= 0]
+
+
+def best_swap(gains: Floats, weights: Ints, out: Ints, into: Ints, slack: int) -> tuple[float, int, int]:
+    """Return the gain and the places of the best of `into` for the best of `out` that fits; the first of equals.
+
+    Args:
+        gains: shape (n,).
+        weights: units, shape (n,).
+        out: up to two positions to give up, -1 for nobody, shape (a, 2).
+        into: likewise to take, shape (b, 2).
+        slack: units left free.
+    """
+    gain, weight = np.append(gains, 0.0), np.append(weights, 0)
+    more = weight[into].sum(axis=1) - weight[out].sum(axis=1)[:, None]
+    better = np.where(more <= slack, gain[into].sum(axis=1) - gain[out].sum(axis=1)[:, None], -np.inf)
     at_out, at_in = np.unravel_index(int(better.argmax()), better.shape)
-    changed = np.array([out[0][at_out], out[1][at_out], into[0][at_in], into[1][at_in]])
-    return float(better[at_out, at_in]), changed[changed >= 0]
+    return float(better[at_out, at_in]), int(at_out), int(at_in)
 
 
 def _bracket(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_], Ints, int] | None:
     """Guess from a sample which rates surely lie above the split; None if the guess is wrong."""
-    sample = np.arange(0, rate.shape[0], rate.shape[0] // 2048)
+    sample = np.arange(0, rate.shape[0], rate.shape[0] // (1024 if rate.shape[0] < 20_000 else 2048))
     order = sample[np.argsort(-rate[sample])]
     at = int(np.searchsorted(np.cumsum(weights[order]) * (rate.shape[0] / sample.size), capacity))
     reach = 3 * int(np.sqrt(sample.size))
@@ -236,7 +264,8 @@ def _bracket(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.boo
     low = rate[order[at + reach]] if at + reach < order.size else -np.inf
     full = rate > high
     inner = np.flatnonzero((rate >= low) & ~full)
-    before = int(weights[full].sum())
+    # By a mask, where picking out would wait for branches that nothing foretells; einsum makes no product.
+    before = int(np.einsum("i,i->", weights, full))
     if before > capacity or before + int(weights[inner].sum()) <= capacity:
         return None
     return full, inner, before
