@@ -24,7 +24,7 @@ from apportion.allocation.inputs import finite
 
 Floats = NDArray[np.float64]
 Kind = Literal["percentile", "normal"]
-_BLOCK = 1 << 20  # draws of one stream, held at a time: 8 MB of counts
+_BLOCK = 1 << 19  # draws of one stream, held at a time: 4 MB of counts
 _COMPILED_FROM = 20_000_000  # draws in all, from where compiled code repays being loaded
 
 
@@ -60,6 +60,13 @@ def group_codes(groups: Any) -> tuple[NDArray[np.int64], int]:
     """
     array = groups if isinstance(groups, np.ndarray) else None
     if array is not None and array.dtype.kind in "iu":
+        low = int(array.min()) if array.size else 0
+        if array.size and int(array.max()) - low < 4 * array.size:
+            # Labels this close together need no sorting.
+            shift = array.astype(np.int64) if array.dtype.kind == "i" else array
+            places = (shift - shift.dtype.type(low)).astype(np.int64, copy=False)
+            present = np.bincount(places) > 0
+            return (np.cumsum(present) - 1)[places], int(present.sum())
         labels, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int64, copy=False), labels.shape[0]
     import polars as pl

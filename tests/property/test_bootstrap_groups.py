@@ -147,6 +147,23 @@ def test_coverage_of_a_known_mean():
     assert 165 <= held <= 195
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-128, 127, 0, -128], dtype=np.int8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1], dtype=np.int64),
+        np.array([5, 900, 5, -7], dtype=np.int32),
+        np.zeros(0, dtype=np.int64),
+    ],
+)
+def test_codes_of_whole_numbers_are_their_ranks(labels):
+    codes, groups = group_codes(labels)
+    ranks = {label: i for i, label in enumerate(sorted(set(labels.tolist())))}
+    assert codes.tolist() == [ranks[label] for label in labels.tolist()]
+    assert groups == len(ranks)
+
+
 def test_group_codes_follow_labels():
     assert group_codes(["b", "a", "b"])[0].tolist() == [1, 0, 1]
     assert group_codes(np.array([7, 3, 7]))[0].tolist() == [1, 0, 1]
