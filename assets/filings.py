@@ -27,6 +27,9 @@ from assets.streams import publish_stream
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
+PAGE_TYPES = {name: TABLES["pages"].schema[name] for name in ("item", "page_kind", "fiscal_years", "units")}
+"""Types of columns of which a whole batch may be null."""
+
 FILINGS = "filings"
 """The kind of source that a drop of files is."""
 
@@ -250,7 +253,7 @@ def _slim(kept: Sequence[tuple[Placed, FoundFile, Reading]], batch: str) -> pl.D
 def _page_frames(kept: Sequence[tuple[Placed, FoundFile, Reading]], batch: str) -> Iterator[pl.DataFrame]:
     for where, _, reading in kept:
         for columns in page_batches(reading):
-            yield _arranged(pl.DataFrame(columns, schema_overrides={"item": pl.String}), where, batch)
+            yield _arranged(pl.DataFrame(columns, schema_overrides=PAGE_TYPES), where, batch)
 
 
 def _items(reading: Reading) -> pl.Series:

@@ -10,11 +10,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from apportion.corpus.page_kinds import PageProfile, page_columns, page_profiles
 from apportion.corpus.records import QUESTION_COLUMNS, Corpus, Problem, safe_name
 from apportion.tokens import count_tokens_batch
 
@@ -227,6 +229,9 @@ def _filings(build: _Builder) -> pl.DataFrame:
 def _pages(build: _Builder) -> pl.DataFrame:
     keys = sorted(build.pages)
     texts = [build.pages[key] for key in keys]
+    profiles: list[PageProfile] = []
+    for _, own in groupby(keys, key=lambda key: key[0]):
+        profiles += page_profiles(build.pages[key] for key in own)
     return pl.DataFrame(
         {
             "filing_id": [safe_name(name) for name, _ in keys],
@@ -234,7 +239,9 @@ def _pages(build: _Builder) -> pl.DataFrame:
             "text": texts,
             "token_count": count_tokens_batch(texts),
             "has_text": [bool(text.strip()) for text in texts],
-        }
+            **page_columns(profiles),
+        },
+        schema_overrides={"fiscal_years": pl.List(pl.Int64), "units": pl.String},
     )
 
 

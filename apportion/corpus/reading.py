@@ -10,8 +10,8 @@ import select
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from apportion.corpus.metadata import Facts
 from apportion.corpus.reading_worker import METADATA_KEY
 from apportion.progress import track
 
+PAGE_COLUMNS = ("page_kind", "fiscal_years", "units")
 TIME_LIMIT_S = 300.0
 STARTUP_S = 60.0
 WORKERS = min(os.cpu_count() or 1, 8)
@@ -34,7 +35,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Reading:
-    """What became of a file: its pages in a Parquet file (None where it failed), its facts, an item for each page."""
+    """What became of a file: its pages in a Parquet file (None where it failed), its facts, and for each page its item
+    and the columns of :func:`apportion.corpus.page_kinds.page_columns`."""
 
     path: Path
     status: str
@@ -43,6 +45,7 @@ class Reading:
     facts: Facts
     items: list[str | None]
     out: Path | None
+    columns: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, task: Task, answer: dict[str, Any]) -> Reading:
@@ -56,6 +59,7 @@ class Reading:
             Facts.from_json(answer["facts"]),
             list(answer["items"]),
             None if failed else task.out,
+            {name: list(answer.get(name, ())) for name in PAGE_COLUMNS},
         )
 
 
@@ -237,7 +241,7 @@ def _failed(reason: str) -> dict[str, Any]:
 
 
 def page_batches(reading: Reading) -> Iterator[dict[str, list[Any]]]:
-    """A file's pages in batches: page_number, text, token_count, has_text, item."""
+    """A file's pages in batches: page_number, text, token_count, has_text, item, and what each page is."""
     import pyarrow.parquet as pq
 
     if reading.out is None:
@@ -246,4 +250,6 @@ def page_batches(reading: Reading) -> Iterator[dict[str, list[Any]]]:
         for batch in file.iter_batches(batch_size=256):
             columns = batch.to_pydict()
             columns["item"] = [reading.items[number] for number in columns["page_number"]]
+            for name, values in reading.columns.items():
+                columns[name] = [values[number] for number in columns["page_number"]]
             yield columns

@@ -26,12 +26,15 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
     """Read a document's pages into a Parquet file, whole or not at all.
 
     Returns:
-        ``status`` (``ok``, ``no_text``, ``failed``), ``reason``, ``pages``, ``facts``, ``items``.
+        ``status`` (``ok``, ``no_text``, ``failed``), ``reason``, ``pages``, ``facts``, and for each page ``items`` and
+        the columns of :func:`apportion.corpus.page_kinds.page_columns`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from apportion.corpus.items import ItemFinder
+    from apportion.corpus.page_kinds import page_columns, profiles_of
+    from apportion.corpus.page_reading import PageReading, read_page
     from apportion.corpus.readers import read_document
     from apportion.corpus.records import UnreadableError
     from apportion.tokens import count_tokens_batch
@@ -46,6 +49,7 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
     )
     draft = out.with_name(f".{out.name}-{os.getpid()}")
     finder = ItemFinder()
+    readings: list[PageReading] = []
     count, with_text = 0, 0
     try:
         document = read_document(path)
@@ -59,6 +63,7 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
             held: list[str] = []
             for text in document.pages:
                 finder.add(text)
+                readings.append(read_page(text))
                 held.append(text)
                 count += 1
                 with_text += bool(text.strip())
@@ -73,6 +78,7 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
                 "pages": count,
                 "facts": document.facts.as_json(),
                 "items": finder.labels(),
+                **page_columns(profiles_of(readings)),
             }
             writer.add_key_value_metadata({METADATA_KEY: json.dumps(answer).encode()})
     except (UnreadableError, MemoryError, RecursionError, OSError) as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from apportion.corpus.page_kinds import page_columns, page_profiles
 from apportion.corpus.records import QUESTION_COLUMNS, Corpus
 from apportion.corpus.synthetic import questions_domain, questions_metrics, questions_novel
 from apportion.corpus.synthetic.filing import Filing, all_filings, filled
@@ -50,6 +51,8 @@ PAGE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "has_text": pl.Boolean,
     "item": pl.String,
     "page_kind": pl.String,
+    "fiscal_years": pl.List(pl.Int64),
+    "units": pl.String,
 }
 
 
@@ -148,7 +151,7 @@ def page_frame(filing: Filing) -> pl.DataFrame:
             "token_count": count_tokens_batch(texts),
             "has_text": [True] * len(texts),
             "item": [page.item for page in filing.pages],
-            "page_kind": [page.kind for page in filing.pages],
+            **page_columns(page_profiles(texts)),
         },
         schema=PAGE_SCHEMA,
     )

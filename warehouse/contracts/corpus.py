@@ -58,6 +58,10 @@ CORPUS = (
             flag("has_text", "false for an image-only page"),
             text("item", "10-K items with text on the page, such as 1A, or 9A, 9B", nullable=True),
             text("page_kind", "what the page is: a statement, notes, contents", nullable=True),
+            Column(
+                "fiscal_years", pl.List(pl.Int64), "years that head its columns, latest first", nullable=True
+            ),
+            text("units", "what its figures are in: thousands, millions, billions", nullable=True),
         ),
         key=("filing_id", "page_number"),
         slices=("filing_batch",),

@@ -21,7 +21,7 @@ FINANCIAL = frozenset({"income", "balance", "equity", "cash_flow", "notes"})
 
 @dataclass(frozen=True)
 class Page:
-    """One page. ``kind`` and ``item`` are the columns ``page_kind`` and ``item`` of `pages`."""
+    """One page: the part of the filing it is printed as, and its item as in `pages`."""
 
     text: str
     kind: str

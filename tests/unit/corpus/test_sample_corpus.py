@@ -104,7 +104,7 @@ def test_no_two_filers_share_a_name_or_ticker() -> None:
 
 
 def test_prose_is_shared_word_for_word_between_filers() -> None:
-    pages = sample().pages.filter(pl.col("page_kind") == "text")["text"].to_list()
+    pages = sample().pages.filter(pl.col("page_kind") == "risk_factors")["text"].to_list()
     assert sum("A downturn can therefore lower our revenue" in text for text in pages) >= 16
     companies = sample().pages.filter(
         pl.col("text").str.contains("was no change in our internal control over")
