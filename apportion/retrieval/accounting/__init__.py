@@ -1,0 +1,1 @@
+"""Ranking a filing's pages by what an analyst knows of statements, sections and periods."""
