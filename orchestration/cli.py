@@ -249,6 +249,31 @@ def evaluate(
     work.evaluate_set(outcome_set, settings, layout)
 
 
+@app.command()
+def resources(
+    outcome_set: SetName = "sample",
+    resource: Annotated[
+        str, typer.Option(help="What budgets count: tokens, usd, latency; several joined by commas.")
+    ] = "usd",
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    judge: GradedBy = None,
+    budgets: Budgets = None,
+    gain_model: GainModel = "ridge_boosting",
+    layout: Layout = Format.table,
+) -> None:
+    """Allocate with budgets in money or latency, or under several caps at once. Nothing is written."""
+    from orchestration.commands import resources as command
+    from orchestration.commands import work
+
+    command.resources(
+        outcome_set,
+        work.names(resource),
+        work.comparison(cheap, deep, judge, budgets, gain_model),
+        layout,
+    )
+
+
 Budget = Annotated[
     float | None, typer.Option(help="Share of what escalating everybody is predicted to cost.")
 ]
