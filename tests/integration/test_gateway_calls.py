@@ -557,3 +557,22 @@ def test_an_interrupt_leaves_a_call_on_record_as_possibly_paid(make: Any, server
     assert one(gateway, "slow:0.5", "interrupted").status == "ok"
     rows = [row for row in gateway.ledger.calls_rows() if row["question_id"] == "interrupted"]
     assert [row["usage_source"] for row in rows] == ["assumed", "provider"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "sent"),
+    [
+        (ModelLimits(requests_per_minute=2), 2),
+        # A call reserves its prompt and 200 tokens of output: a second one would pass 300 a minute.
+        (ModelLimits(tokens_per_minute=300), 1),
+    ],
+)
+def test_what_a_minute_does_not_hold_is_not_sent_in_it(
+    make: Any, server: Any, limits: ModelLimits, sent: int
+) -> None:
+    name = f"minute {limits}"
+    gateway = make(limits={"openai/own-model": limits}, batch_deadline_s=1.0)
+    results = gateway.complete_many([call("ok", f"{name} {i}", max_output_tokens=200) for i in range(5)])
+    assert [result.status for result in results].count("ok") == sent
+    assert [result.status for result in results].count("timeout") == 5 - sent
+    assert sum(entry["name"].startswith(name) for entry in server.log()) == sent

@@ -66,7 +66,20 @@ def test_ten_sample_questions_on_two_routes_resumed_after_a_kill(
     apportion.ok(
         "ingest", str(ten_sample_questions(apportion, tmp_path)), "--as", "questions", "--set", "ten"
     )
-    run = ("run", "--set", "ten", "--routes", ROUTES, "--model", MODEL, "--api-base", url, "--yes")
+    run = (
+        "run",
+        "--set",
+        "ten",
+        "--routes",
+        ROUTES,
+        "--model",
+        MODEL,
+        "--api-base",
+        url,
+        "--yes",
+        "--concurrency",
+        "1",
+    )
     key = {"OPENAI_API_KEY": "none"}
     first = apportion.start(*run, env=key, start_new_session=True)
     answered: set[str] = set()
