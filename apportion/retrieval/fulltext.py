@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
-from apportion.retrieval.fulltext_shard import words_of
+from apportion.retrieval.fulltext_shard import FullTextShard, words_of
 from apportion.retrieval.ranking import Ranked, Scope, best, by_filing
-from apportion.retrieval.shards import IndexFolder
 
 K1, B = 1.2, 0.75
+
+
+class Shards(Protocol):
+    """Full-text shards by filing, of pages or of chunks."""
+
+    def fulltext(self, filing: str) -> FullTextShard:
+        """A filing's full text."""
+        ...
 
 
 class FullText:
@@ -21,7 +29,7 @@ class FullText:
 
     name = "fulltext"
 
-    def __init__(self, index: IndexFolder, scope: Scope) -> None:
+    def __init__(self, index: Shards, scope: Scope) -> None:
         self._index = index
         self._scope = scope
 

@@ -50,7 +50,7 @@ def word_counts(texts: Sequence[str]) -> TermCounts:
     ]
     lengths = np.array([len(page) for page in pages], dtype=np.int64)
     ids = np.concatenate([*pages, np.empty(0, np.int64)])
-    hashes = np.fromiter((_text_hash(word) for word in index), np.uint64, len(index))
+    hashes = np.fromiter((text_hash(word) for word in index), np.uint64, len(index))
     rows = np.repeat(np.arange(len(texts)), lengths)
     unigrams = hashes[ids] if len(ids) else np.empty(0, np.uint64)
     beside = rows[1:] == rows[:-1] if len(rows) else np.empty(0, np.bool_)
@@ -58,6 +58,16 @@ def word_counts(texts: Sequence[str]) -> TermCounts:
     terms = np.concatenate([unigrams, bigrams])
     places = np.concatenate([rows, rows[1:][beside] if len(rows) else rows])
     return _counted(terms, places, len(texts))
+
+
+def unigram_counts(texts: Sequence[str]) -> TermCounts:
+    """Counts of words alone, lower case."""
+    index: dict[str, int] = {}
+    found = [[index.setdefault(word, len(index)) for word in WORD.findall(text.lower())] for text in texts]
+    hashes = np.fromiter((text_hash(word) for word in index), np.uint64, len(index))
+    ids = np.array([number for row in found for number in row], np.int64)
+    rows = np.repeat(np.arange(len(texts)), [len(row) for row in found])
+    return _counted(hashes[ids], rows, len(texts))
 
 
 def character_counts(texts: Sequence[str]) -> TermCounts:
@@ -116,7 +126,8 @@ def _counted(terms: Hashes, rows: npt.NDArray[np.int64], height: int) -> TermCou
     return TermCounts(distinct, matrix)
 
 
-def _text_hash(text: str) -> int:
+def text_hash(text: str) -> int:
+    """A number that names a text, the same in every process."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
