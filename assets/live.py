@@ -16,9 +16,9 @@ from apportion.prediction.stored import DecisionModels, fit_models, load_models,
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from assets.asking import retrieved_pages, set_questions
+from assets.calling import describe, generator_model
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
-from assets.outcomes import describe, generator_model
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Escalation, Warehouse

@@ -71,7 +71,12 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     """How questions are answered and graded.
 
     ``model`` and ``judge`` are LiteLLM names; without one, a set keeps to the model it was answered by, and a new set
-    is answered by the embedded reader. Spending on a model that has a price, or an unknown one, needs a cap
+    is answered by the embedded reader. ``router`` names filings and rewrites questions for the document-routed systems,
+    ``describer`` describes chunks for `cbr_context`; without one the generator does, and an embedded generator leaves
+    both to rules. ``embedder`` is ``latent``, ``local`` or a LiteLLM embedding model, ``reranker`` ``fused``, ``local``
+    or a LiteLLM rerank model; ``model_folder`` holds local models. ``companies`` names a folder of the user's own
+    tables of companies, ``default_year`` the year of questions that name none, ``window`` the tokens that the model
+    takes where LiteLLM doesn't know. Spending on a model that has a price, or an unknown one, needs a cap
     (``max_tokens``, ``max_usd``) or consent (``consent``). ``prices`` names a JSON file of the user's own prices.
     """
 
@@ -80,6 +85,15 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     routes: list[str] = ROUTES
     retriever: str = "tfidf"
     pool: str = "filing"
+    router: str | None = None
+    describer: str | None = None
+    embedder: str = "latent"
+    reranker: str = "fused"
+    model_folder: str | None = None
+    verifier: str = "one"
+    companies: str | None = None
+    default_year: int | None = None
+    window: int | None = None
     refresh: bool = False
     max_tokens: int | None = None
     max_usd: float | None = None
@@ -96,7 +110,7 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
         from apportion.llm.limits import ModelLimits
 
         limits = ModelLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        called = [name for name in (self.model, self.judge) if name]
+        called = [name for name in (self.model, self.judge, self.router, self.describer) if name]
         return Gateway(
             ledger_path,
             max_concurrency=self.concurrency,

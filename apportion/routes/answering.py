@@ -15,6 +15,7 @@ import polars as pl
 
 from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Message
 from apportion.routes.prompts import ANSWER_SCHEMA, ContextPage, answer_messages, parse_answer
+from apportion.routes.systems import SYSTEMS
 
 DEPTHS: Mapping[str, int] = {"direct": 0, "top1": 1, "top2": 2, "top5": 5}
 """Pages that each one-pass route reads."""
@@ -44,12 +45,13 @@ def check_routes(routes: Sequence[str]) -> tuple[str, ...]:
     Raises:
         ValueError: a route is unknown or stands twice.
     """
+    known = (*DEPTHS, *SYSTEMS)
     for route in routes:
-        if route not in DEPTHS:
+        if route not in known:
             import difflib
 
-            near = difflib.get_close_matches(route, DEPTHS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"routes: {', '.join(DEPTHS)}"
+            near = difflib.get_close_matches(route, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"routes: {', '.join(known)}"
             raise ValueError(f"there is no route {route!r}; {hint}")
     if len(set(routes)) != len(routes):
         raise ValueError(f"a route stands twice in {', '.join(routes)}")
@@ -64,6 +66,7 @@ def plan_answers(
     model: str,
     *,
     provider_options: Mapping[str, Any] | None = None,
+    system_contexts: Mapping[str, Mapping[str, tuple[ContextPage, ...]]] | None = None,
 ) -> list[PlannedAnswer]:
     """The calls that answer every question on every route, in the order of the questions, then the routes.
 
@@ -71,16 +74,22 @@ def plan_answers(
         questions: rows of `questions` of one set.
         retrievals: its rows of `retrievals` of one retriever and pool.
         pages: rows of `pages` that hold at least the retrieved ones.
-        routes: names in `DEPTHS`.
+        routes: names in `DEPTHS` or of a document-routed system.
         model: LiteLLM model name.
         provider_options: passed to the provider with every call.
+        system_contexts: what each document-routed system reads for each question.
     """
-    contexts = ranked_contexts(retrievals, pages, max(DEPTHS[route] for route in check_routes(routes)))
+    paged = [DEPTHS[route] for route in check_routes(routes) if route in DEPTHS]
+    contexts = ranked_contexts(retrievals, pages, max(paged, default=0))
     planned = []
     for row in questions.select("outcome_set", "question_id", "text").iter_rows(named=True):
         ranked = contexts.get(row["question_id"], ())
         for route in routes:
-            context = ranked[: DEPTHS[route]]
+            context = (
+                ranked[: DEPTHS[route]]
+                if route in DEPTHS
+                else (system_contexts or {}).get(route, {}).get(row["question_id"], ())
+            )
             request = answer_request(row["text"], context, model, provider_options or {})
             planned.append(PlannedAnswer(row["outcome_set"], row["question_id"], route, request, context))
     return planned
@@ -122,20 +131,30 @@ def ranked_contexts(
     return {question: tuple(found) for question, found in contexts.items()}
 
 
-def outcome_rows(planned: Iterable[PlannedAnswer], results: Iterable[CallResult]) -> list[dict[str, Any]]:
+def outcome_rows(
+    planned: Iterable[PlannedAnswer],
+    results: Iterable[CallResult],
+    before: Mapping[tuple[str, str], Sequence[CallResult]] | None = None,
+) -> list[dict[str, Any]]:
     """Rows of `route_outcomes`: what came of each call that was made.
+
+    ``before`` holds, by question and route, the calls that found the context: they are part of the route's cost.
 
     A call left out for lack of budget has no row. A call that failed has one: no answer, its tokens counted.
     """
     return [
-        outcome_row(plan, result)
+        outcome_row(plan, result, (before or {}).get((plan.question_id, plan.route), ()))
         for plan, result in zip(planned, results, strict=True)
         if result.status != "left_out"
     ]
 
 
-def outcome_row(plan: PlannedAnswer, result: CallResult) -> dict[str, Any]:
-    """One row of `route_outcomes`."""
+def outcome_row(plan: PlannedAnswer, result: CallResult, before: Sequence[CallResult] = ()) -> dict[str, Any]:
+    """One row of `route_outcomes`: an answer, and what it took with the calls before it."""
+    usage, cost = result.usage, result.cost_usd
+    for call in before:
+        usage += call.usage
+        cost = None if cost is None or call.cost_usd is None else cost + call.cost_usd
     answer = None
     confidence: float | None = None
     source: str | None = None
@@ -155,13 +174,13 @@ def outcome_row(plan: PlannedAnswer, result: CallResult) -> dict[str, Any]:
         "answer": answer,
         "confidence": confidence,
         "confidence_source": source,
-        "input_tokens": result.usage.input_tokens,
-        "output_tokens": result.usage.output_tokens,
-        "total_tokens": result.usage.total_tokens,
-        "usage_source": result.usage.source,
-        "latency_ms": result.latency_ms,
-        "cost_usd": result.cost_usd,
-        "calls_made": 1,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+        "usage_source": usage.source,
+        "latency_ms": result.latency_ms + sum(call.latency_ms for call in before),
+        "cost_usd": cost,
+        "calls_made": 1 + len(before),
         "status": result.status,
         "context": [{"filing_id": p.filing_id, "page_number": p.page_number} for p in plan.context],
         "quotes": list(quotes),

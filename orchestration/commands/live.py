@@ -8,8 +8,8 @@ import polars as pl
 
 from apportion.evaluation.live import Plan
 from apportion.progress import listen
+from assets.calling import describe
 from assets.live import deep_calls, make_plan
-from assets.outcomes import describe
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue

@@ -120,6 +120,8 @@ ASKING = (
             Column("candidates", pl.List(pl.String), "filings that were possible"),
             Column("tickers", pl.List(pl.String), "tickers named or meant"),
             Column("fiscal_years", pl.List(pl.Int64), "fiscal years named or meant"),
+            Column("missing", pl.List(pl.String), "companies named that have no such filing here"),
+            share("confidence", "in the filings found; 0 where none were"),
         ),
         key=("outcome_set", "question_id"),
         slices=("outcome_set",),
@@ -172,10 +174,18 @@ RETRIEVAL = (
         "questions resolved with one status",
         (
             SET,
-            text("status", "how the filing was found, or why not"),
+            text("status", "how the filing was found, or why not; `all` too"),
             QUESTIONS,
             share("share", "of all questions"),
-            share("right_filing_share", "of them, resolved to the right filing", nullable=True),
+            share(
+                "right_filing_share",
+                "of those resolved, to the right filing, alone or with its period's other report",
+                nullable=True,
+            ),
+            share(
+                "one_of_several_share", "of those resolved, to more filings than the right one", nullable=True
+            ),
+            share("right_company_share", "of those with a known company, to its filings", nullable=True),
         ),
         key=("outcome_set", "status"),
         slices=("outcome_set",),
