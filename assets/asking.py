@@ -11,11 +11,12 @@ from apportion.corpus.records import Problem
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import RETRIEVERS, check_retriever, rank_within_filings
 from apportion.retrieval.summary import retrieval_summary as summarise
+from apportion.routes.systems import CHUNKED
 from assets.checks import specs
 from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
 from assets.provenance import last_commit
-from assets.publishing import column_schema, publish
+from assets.publishing import column_schema, commit, publish
 from assets.resources import Answering, Source, Warehouse
 from assets.sources import read_source
 from warehouse.contracts import POOLS
@@ -100,7 +101,7 @@ def _known_only(
 @dg.asset(
     group_name="questions",
     partitions_def=outcome_sets,
-    deps=["questions", every_batch("pages")],
+    deps=["questions", "resolutions", every_batch("pages")],
     check_specs=specs("retrievals"),
     metadata={"dagster/column_schema": column_schema("retrievals")},
     kinds={"deltalake", "scikitlearn"},
@@ -108,12 +109,36 @@ def _known_only(
 def retrievals(
     context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
 ) -> Iterator[Any]:
-    """The first pages of each question's filing, ranked; no model is called."""
+    """The first pages of each question's filing, ranked, and the chunks that document-routed systems find.
+
+    Rules find both; a model is called only where the settings name one for the systems.
+    """
+    from assets.systems import Workplace, ranking_rows, search_system
+
     store = warehouse.store()
     outcome_set = context.partition_key
     asked = set_questions(store, outcome_set)
     if answering.pool not in POOLS:
         raise ValueError(f"there is no pool {answering.pool!r}; pools: {', '.join(POOLS)}")
+    systems = [answering.retriever] if answering.retriever in CHUNKED else []
+    systems += [route for route in answering.routes if route in CHUNKED and not systems]
+    if systems:
+        pinned = corpus_version(store, outcome_set, asked, refresh=answering.refresh)
+        work = Workplace(context, warehouse, answering, outcome_set, asked, pinned)
+    for system in systems:
+        found, _ = search_system(work, system)
+        rows = ranking_rows(work, found).with_columns(
+            outcome_set=pl.lit(outcome_set), retriever=pl.lit(system), pool=pl.lit("corpus")
+        )
+        slice_of = {"outcome_set": outcome_set, "retriever": system, "pool": "corpus"}
+        made: dict[str, Any] = {
+            "inputs": {"questions": None, "resolutions": None, "pages": pinned},
+            "arguments": {"retriever": system, "pool": "corpus", "embedder": answering.embedder},
+        }
+        if system == answering.retriever:
+            yield from publish(context, store, "retrievals", rows, slice_of, **made)
+            return
+        commit(context, store, "retrievals", rows, slice_of, **made)
     retriever = check_retriever(answering.retriever)
     version = corpus_version(store, outcome_set, asked, refresh=answering.refresh)
     scope = pool_scope(store, asked, answering.pool, version)
@@ -238,9 +263,8 @@ def pool_scope(store: Store, asked: pl.DataFrame, pool: str, version: int | None
 
 def filing_coverage(store: Store, outcome_set: str, filings: list[str]) -> dict[str, str]:
     """Whether the snapshot that a set keeps to holds filings whole or their cited pages only."""
-    commit = last_commit(store, "retrievals", outcome_set)
-    version = None if commit is None else commit["inputs"].get("pages")
-    held = store.scan("pages", version=version).group_by("filing_id").agg(pl.len().alias("held"))
+    held = store.scan("pages", version=pages_version(store, outcome_set))
+    held = held.group_by("filing_id").agg(pl.len().alias("held"))
     known = (
         store.scan("filings")
         .filter(pl.col("filing_id").is_in(filings))
@@ -270,7 +294,7 @@ def retrieval_summary(
     where = {
         "outcome_set": context.partition_key,
         "retriever": answering.retriever,
-        "pool": answering.pool,
+        "pool": "corpus" if answering.retriever in CHUNKED else answering.pool,
     }
     asked = set_questions(store, context.partition_key)
     coverage = filing_coverage(
@@ -284,16 +308,22 @@ def retrieval_summary(
         rows.with_columns(pl.lit(value).alias(name) for name, value in where.items()),
         where,
         inputs={"questions": None, "retrievals": None},
-        arguments={"retriever": answering.retriever, "pool": answering.pool},
+        arguments={"retriever": answering.retriever, "pool": where["pool"]},
     )
+
+
+def pages_version(store: Store, outcome_set: str) -> int | None:
+    """The snapshot of `pages` that a set keeps to."""
+    made = last_commit(store, "retrievals", outcome_set)
+    return None if made is None else made["inputs"].get("pages")
 
 
 def retrieved_pages(store: Store, outcome_set: str, ranked: pl.DataFrame) -> pl.DataFrame:
     """The ranked pages with their text, of the snapshot that ranked them."""
     made = ranked.select("retriever", "pool").unique()
     where = dict(zip(made.columns, made.row(0), strict=True)) if made.height == 1 else None
-    commit = last_commit(store, "retrievals", outcome_set, where)
-    version = None if commit is None else commit["inputs"].get("pages")
+    ranked_by = last_commit(store, "retrievals", outcome_set, where)
+    version = None if ranked_by is None else ranked_by["inputs"].get("pages")
     wanted = ranked.select("filing_id", "page_number").unique()
     return (
         store.scan("pages", version=version)

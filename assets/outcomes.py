@@ -10,19 +10,20 @@ from apportion.judging.quality import route_quality as quality_of
 from apportion.judging.sessions import judgement_rows, plan_passes, plan_sessions
 from apportion.llm.requests import CallResult
 from apportion.routes.answering import check_routes, outcome_rows, plan_answers
-from assets.asking import retrieved_pages, set_questions
+from assets.asking import pages_version, retrieved_pages, set_questions
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Warehouse
+from assets.systems import Workplace, system_contexts
 from warehouse.contracts import TABLES
 
 
 @dg.asset(
     group_name="outcomes",
     partitions_def=outcome_sets,
-    deps=["questions", "retrievals", every_batch("pages")],
+    deps=["questions", "resolutions", "retrievals", every_batch("pages")],
     check_specs=specs("route_outcomes"),
     metadata={"dagster/column_schema": column_schema("route_outcomes")},
     kinds={"deltalake", "litellm"},
@@ -39,10 +40,18 @@ def route_outcomes(
     ranked = store.read(
         "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
     )
-    planned = plan_answers(asked, ranked, retrieved_pages(store, outcome_set, ranked), routes, model)
+    contexts, before = system_contexts(
+        Workplace(context, warehouse, answering, outcome_set, asked, pages_version(store, outcome_set)),
+        routes,
+    )
+    planned = plan_answers(
+        asked, ranked, retrieved_pages(store, outcome_set, ranked), routes, model, system_contexts=contexts
+    )
     results = call_models(context, warehouse, answering, planned, f"answering {outcome_set}")
     rows = pl.DataFrame(
-        outcome_rows(planned, results), schema=TABLES["route_outcomes"].schema, infer_schema_length=None
+        outcome_rows(planned, results, before),
+        schema=TABLES["route_outcomes"].schema,
+        infer_schema_length=None,
     )
     others = store.read("route_outcomes", {"outcome_set": outcome_set}).filter(~pl.col("route").is_in(routes))
     left_out = sum(result.status == "left_out" for result in results)

@@ -171,7 +171,10 @@ def import_outcomes(
 def retrieve(
     outcome_set: SetName = "sample",
     retriever: Annotated[
-        str, typer.Option(help="Ranking methods, joined by commas: tfidf, fulltext, fusion.")
+        str,
+        typer.Option(
+            help="Ranking methods, joined by commas: tfidf, fulltext, fusion; cbr, cbr_meta, cbr_context, hdrr, agentic by chunk."
+        ),
     ] = "tfidf",
     pool: Pool = "filing",
     refresh: Refresh = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.asking import questions, retrieval_summary, retrievals
+from assets.chunking import chunk_index, chunks
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
 from assets.edgar import Edgar, edgar_index
@@ -16,6 +17,7 @@ from assets.live import decision_models, final_answers
 from assets.outcomes import calls, judgements, route_outcomes, route_quality
 from assets.published import published
 from assets.reporting import report
+from assets.resolving import resolutions, resolver_summary
 from assets.resources import defaults
 from assets.routing import Routing, routing
 from orchestration.jobs import jobs
@@ -27,8 +29,12 @@ defs = dg.Definitions(
         corpus,
         edgar_index,
         page_index,
+        chunks,
+        chunk_index,
         questions,
         imported_log,
+        resolutions,
+        resolver_summary,
         retrievals,
         retrieval_summary,
         route_outcomes,

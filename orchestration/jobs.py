@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 CORPUS = ("filings", "pages")
-RETRIEVAL = ("retrievals",)
+RETRIEVAL = ("resolutions", "retrievals")
 ANSWERS = ("route_outcomes", "judgements", "route_quality", "calls")
 ROUTING = (
     "routing_gap",
@@ -42,9 +42,14 @@ list_edgar = dg.define_asset_job(
 index_pages = dg.define_asset_job(
     "index_pages", dg.AssetSelection.assets("page_index"), description="The shards of a batch's filings."
 )
+index_chunks = dg.define_asset_job(
+    "index_chunks",
+    dg.AssetSelection.assets("chunks", "chunk_index"),
+    description="The chunks of a batch's filings and their index.",
+)
 retrieve = dg.define_asset_job(
     "retrieve",
-    dg.AssetSelection.assets(*RETRIEVAL, "retrieval_summary"),
+    dg.AssetSelection.assets(*RETRIEVAL, "resolver_summary", "retrieval_summary"),
     description="Rank pages and count hits. No model is called.",
 )
 import_log = dg.define_asset_job(
@@ -100,6 +105,7 @@ jobs = [
     ingest_questions,
     list_edgar,
     index_pages,
+    index_chunks,
     retrieve,
     import_log,
     answer,

@@ -80,6 +80,11 @@ class ChunkSearch:
         self._depths = (fulltext_depth, vector_depth)
         self._max_distance = max_distance
 
+    @property
+    def filings(self) -> list[str]:
+        """Every filing of the index, in order."""
+        return self._index.filings
+
     def find(self, searches: Sequence[Search]) -> list[list[Ranked]]:
         """The candidates of each search, best first; ``page_number`` of a `Ranked` is the chunk's number.
 

@@ -6,6 +6,8 @@ import polars as pl
 
 from apportion.progress import listen
 from apportion.retrieval.retrievers import check_retriever
+from apportion.routes.systems import CHUNKED
+from assets.resources import READER
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set, names
@@ -39,7 +41,8 @@ def retrieve_set(outcome_set: str, retrievers: str, pool: str, *, refresh: bool,
     chosen = names(retrievers)
     try:
         for name in chosen:
-            check_retriever(name)
+            if name not in CHUNKED:
+                check_retriever(name)
     except ValueError as error:
         raise CallError(f"--retriever {retrievers}: {error}") from error
     if not chosen:
@@ -50,12 +53,24 @@ def retrieve_set(outcome_set: str, retrievers: str, pool: str, *, refresh: bool,
     quiet()
     with open_instance() as instance, listen(ProgressBar()):
         for name in chosen:
-            settings = {"answering": {"retriever": name, "pool": pool, "refresh": refresh}}
+            # Rules read the questions here, whatever model answered the set: no model is called.
+            settings = {
+                "answering": {
+                    "retriever": name,
+                    "pool": pool,
+                    "refresh": refresh,
+                    "router": READER,
+                    "describer": READER,
+                }
+            }
             for line in run_job(instance, "retrieve", outcome_set, settings).problems:
                 say(line)
     refresh_catalogue()
     summary = Store().read("retrieval_summary", {"outcome_set": outcome_set})
-    summary = summary.filter(pl.col("retriever").is_in(chosen), pl.col("pool") == pool)
+    summary = summary.filter(
+        pl.col("retriever").is_in(chosen),
+        (pl.col("pool") == pool) | pl.col("retriever").is_in(CHUNKED),
+    )
     if summary.is_empty():
         say(f"set {outcome_set}: ranked; no question has cited pages, so hits cannot be counted")
         return

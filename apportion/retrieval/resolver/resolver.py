@@ -96,6 +96,25 @@ class Resolver:
             return Resolution(status, (), (), tickers, years, 0.0, missing)
         return self._choose(filed, tickers, missing, timing, years)
 
+    def filings_of(self, labels: Iterable[str]) -> frozenset[str]:
+        """All filings of the companies that a resolution names, by their tickers or names."""
+        wanted = set(labels)
+        return frozenset(
+            document.filing_id
+            for filer in self.catalogue.filers
+            if wanted & {filer.ticker, filer.company, *filer.tickers, *filer.known_tickers}
+            for document in filer.documents
+        )
+
+    def tickers(self) -> dict[str, str]:
+        """The ticker of each filing whose filer has one that is known."""
+        return {
+            document.filing_id: filer.ticker
+            for filer in self.catalogue.filers
+            if filer.ticker is not None
+            for document in filer.documents
+        }
+
     def _choose(
         self,
         filed: Sequence[Mention],

@@ -1,0 +1,353 @@
+"""What the document-routed systems find and read. They search every filing of the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from apportion.llm.requests import CallPurpose, CallResult
+from apportion.retrieval.chunk_index import ChunkIndex
+from apportion.retrieval.chunk_search import ChunkSearch, Search
+from apportion.retrieval.latent import LatentVectors
+from apportion.retrieval.nearest import ChunkVectors
+from apportion.retrieval.queries import SearchQuery, lexical_query, read_query
+from apportion.retrieval.ranking import Ranked
+from apportion.retrieval.resolver.resolver import Resolution
+from apportion.routes.prompts import ContextPage
+from apportion.routes.systems import CHUNKED, SYSTEMS, plan_search, read_chunks, searched_apart, whole_context
+from apportion.routes.verifying import CHECKED, RETRIES, anchored, mostly_of, verdict, verify_request
+from assets.calling import call_models
+from assets.chunking import chunk_texts, plain_index
+from assets.describing import described_index
+from assets.resolving import make_resolver, query_calls, read_resolutions, router_model
+from assets.resources import Answering, Warehouse
+from warehouse.store import Store
+
+Calls = dict[tuple[str, str], list[CallResult]]
+"""The calls made for a question before a route could answer it, by question and route."""
+
+
+@dataclass
+class Workplace:
+    """What the systems of one run share."""
+
+    context: dg.AssetExecutionContext
+    warehouse: Warehouse
+    answering: Answering
+    outcome_set: str
+    asked: pl.DataFrame
+    version: int | None
+    indices: dict[str, ChunkIndex] = field(default_factory=dict)
+    slim: pl.DataFrame | None = None
+
+    @property
+    def store(self) -> Store:
+        """The tables."""
+        return self.warehouse.store()
+
+    def corpus(self) -> list[str]:
+        """Every filing of the set's snapshot, in order."""
+        pages = self.store.scan("pages", version=self.version)
+        return pages.select(pl.col("filing_id").unique().sort()).collect()["filing_id"].to_list()
+
+    def plain(self) -> ChunkIndex:
+        """The index of the chunks as they are."""
+        if "plain" not in self.indices:
+            index, self.slim, _ = plain_index(self.warehouse, self.store, self.corpus(), self.version)
+            self.indices["plain"] = index
+        return self.indices["plain"]
+
+    def index(self, variant: str) -> ChunkIndex:
+        """The index of a variant."""
+        plain = self.plain()
+        if variant == "plain":
+            return plain
+        if variant not in self.indices:
+            self.indices[variant] = described_index(
+                self.context,
+                self.warehouse,
+                self.answering,
+                self.outcome_set,
+                variant,
+                self.corpus(),
+                self.version,
+            )
+        return self.indices[variant]
+
+    def pages_of(self) -> Mapping[tuple[str, int], int]:
+        """The page that each chunk begins on."""
+        self.plain()
+        frame = self.slim if self.slim is not None else pl.DataFrame()
+        return {(f, n): p for f, n, p in frame.select("filing_id", "chunk_number", "page_number").iter_rows()}
+
+
+def chunk_vectors(work: Workplace, index: ChunkIndex) -> ChunkVectors:
+    """The vectors that the settings ask for."""
+    if work.answering.embedder == "latent":
+        return LatentVectors(index)
+    from assets.embedding import model_vectors
+
+    return model_vectors(work.context, work.warehouse, work.answering, work.outcome_set, index, work.version)
+
+
+def system_queries(work: Workplace, system: str) -> tuple[dict[str, SearchQuery], Mapping[str, CallResult]]:
+    """What a system searches for each question, and the calls that said so."""
+    made: Mapping[str, CallResult] = {}
+    if router_model(work.store, work.outcome_set, work.answering) is not None:
+        made = query_calls(
+            work.context,
+            work.warehouse,
+            work.answering,
+            work.outcome_set,
+            work.asked.select("question_id", "text"),
+            with_route=SYSTEMS[system].resolves,
+        )
+    queries = {
+        question: read_query(text, made[question].parsed) if question in made else lexical_query(text)
+        for question, text in work.asked.select("question_id", "text").iter_rows()
+    }
+    return queries, made
+
+
+def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]], Calls]:
+    """The ranked chunks of every question, and the calls that it took to find them.
+
+    ``page_number`` of a `Ranked` is the chunk's number.
+    """
+    queries, made = system_queries(work, system)
+    calls: Calls = {(question, system): [result] for question, result in made.items()}
+    resolutions = read_resolutions(work.store, work.outcome_set)
+    variant = SYSTEMS[system].variant
+    if variant is None:
+        return {}, calls
+    index = work.index(variant)
+    corpus = index.filings
+    search = ChunkSearch(index, chunk_vectors(work, index), _reranker(work))
+    questions = work.asked["question_id"].to_list()
+    searches = [plan_search(system, queries[q], resolutions.get(q), corpus) for q in questions]
+    found = dict(zip(questions, search.find(searches), strict=True))
+    if system == "agentic":
+        _verify(work, search, queries, resolutions, found, calls)
+    return found, calls
+
+
+def _reranker(work: Workplace) -> Any:
+    if work.answering.reranker == "fused":
+        return None
+    from assets.embedding import model_reranker
+
+    return model_reranker(work.context, work.warehouse, work.answering, work.outcome_set, work)
+
+
+def _verify(
+    work: Workplace,
+    search: ChunkSearch,
+    queries: Mapping[str, SearchQuery],
+    resolutions: Mapping[str, Resolution],
+    found: dict[str, list[Ranked]],
+    calls: Calls,
+) -> None:
+    """Check what was found, and search again where it is of another company; the last search stands."""
+    model = router_model(work.store, work.outcome_set, work.answering)
+    resolver = make_resolver(work.store, work.answering)
+    texts = dict(work.asked.select("question_id", "text").iter_rows())
+    named = {q: one.tickers for q, one in resolutions.items() if one.tickers and q in found}
+    open_ones = sorted(named)
+    for attempt in range(RETRIES + 1):
+        if model is None:
+            belongs = {
+                q: mostly_of(
+                    [one.filing_id for one in found[q]],
+                    resolver.filings_of(named[q][:1] if work.answering.verifier == "one" else named[q]),
+                )
+                for q in open_ones
+            }
+        else:
+            belongs = _ask(work, model, {q: named[q] for q in open_ones}, found, calls)
+        open_ones = [q for q in open_ones if not belongs[q]]
+        if not open_ones or attempt == RETRIES:
+            break
+        again = [
+            Search(anchored(queries.get(q) or lexical_query(texts[q]), named[q][0]), tuple(search.filings))
+            for q in open_ones
+        ]
+        found.update(zip(open_ones, search.find(again), strict=True))
+
+
+class _VerifyCall:
+    def __init__(self, outcome_set: str, question: str, request: Any) -> None:
+        self.question_id = question
+        self.request = request
+        self.purpose = CallPurpose(outcome_set, question, "agentic", "verify")
+
+
+def _ask(
+    work: Workplace,
+    model: str,
+    named: Mapping[str, Sequence[str]],
+    found: Mapping[str, list[Ranked]],
+    calls: Calls,
+) -> dict[str, bool]:
+    first = {q: found[q][:CHECKED] for q in named}
+    keys = [(one.filing_id, one.page_number) for ranked in first.values() for one in ranked]
+    texts = chunk_texts(work.store, _keys(keys), work.version)
+    planned = [
+        _VerifyCall(
+            work.outcome_set,
+            q,
+            verify_request(
+                named[q],
+                [
+                    ContextPage(one.filing_id, one.page_number, texts[one.filing_id, one.page_number])
+                    for one in first[q]
+                ],
+                model,
+                work.answering.verifier,
+            ),
+        )
+        for q in named
+        if first[q]
+    ]
+    results = call_models(
+        work.context, work.warehouse, work.answering, planned, f"verifying {work.outcome_set}"
+    )
+    belongs = dict.fromkeys(named, True)
+    for plan, result in zip(planned, results, strict=True):
+        if result.status != "left_out":
+            calls.setdefault((plan.question_id, "agentic"), []).append(result)
+            belongs[plan.question_id] = verdict(result.parsed)
+    return belongs
+
+
+def _keys(keys: Sequence[tuple[str, int]]) -> pl.DataFrame:
+    return pl.DataFrame(keys, schema={"filing_id": pl.String, "chunk_number": pl.Int64}, orient="row")
+
+
+def ranking_rows(work: Workplace, found: Mapping[str, Sequence[Ranked]]) -> pl.DataFrame:
+    """Rows of `retrievals` but for set, retriever and pool."""
+    pages = work.pages_of()
+    return pl.DataFrame(
+        [
+            (q, rank, one.filing_id, pages[one.filing_id, one.page_number], one.page_number, one.score)
+            for q, ranked in found.items()
+            for rank, one in enumerate(ranked, start=1)
+        ],
+        schema={
+            "question_id": pl.String,
+            "rank": pl.Int64,
+            "filing_id": pl.String,
+            "page_number": pl.Int64,
+            "chunk_number": pl.Int64,
+            "score": pl.Float64,
+        },
+        orient="row",
+    )
+
+
+Contexts = dict[str, dict[str, tuple[ContextPage, ...]]]
+
+
+def system_contexts(work: Workplace, routes: Sequence[str]) -> tuple[Contexts, Calls]:
+    """What each system reads for each question, and the calls made on the way; those made before are not paid again."""
+    contexts: Contexts = {}
+    calls: Calls = {}
+    by_model = router_model(work.store, work.outcome_set, work.answering) is not None
+    for route in routes:
+        if route not in SYSTEMS:
+            continue
+        if by_model and route != "full_filing":
+            _, made = search_system(work, route) if route == "agentic" else ({}, _read_calls(work, route))
+            calls |= made
+        contexts[route] = _chunk_contexts(work, route) if route in CHUNKED else _whole_contexts(work, route)
+    return contexts, calls
+
+
+def _read_calls(work: Workplace, route: str) -> Calls:
+    _, made = system_queries(work, route)
+    return {(question, route): [result] for question, result in made.items()}
+
+
+def _chunk_contexts(work: Workplace, system: str) -> dict[str, tuple[ContextPage, ...]]:
+    ranked = work.store.read(
+        "retrievals", {"outcome_set": work.outcome_set, "retriever": system, "pool": "corpus"}
+    )
+    resolutions = read_resolutions(work.store, work.outcome_set) if system == "hdrr" else {}
+    read: dict[str, list[Mapping[str, Any]]] = {}
+    for part in ranked.sort("question_id", "rank").partition_by("question_id", maintain_order=True):
+        question = part["question_id"][0]
+        apart = searched_apart(resolutions.get(question))
+        read[question] = read_chunks(part.rows(named=True), apart=apart)
+    keys = _keys([(row["filing_id"], row["chunk_number"]) for rows in read.values() for row in rows])
+    texts = chunk_texts(work.store, keys, work.version)
+    before = _prefixes(work, system, keys)
+    return {
+        question: tuple(
+            ContextPage(
+                row["filing_id"],
+                row["page_number"],
+                before(row["filing_id"], row["chunk_number"]) + texts[row["filing_id"], row["chunk_number"]],
+            )
+            for row in rows
+        )
+        for question, rows in read.items()
+    }
+
+
+def _prefixes(work: Workplace, system: str, keys: pl.DataFrame) -> Callable[[str, int], str]:
+    variant = SYSTEMS[system].variant or "plain"
+    if variant == "plain" or keys.is_empty():
+        return lambda filing, number: ""
+    from assets.describing import prefixes
+
+    held = prefixes(
+        work.context,
+        work.warehouse,
+        work.answering,
+        work.outcome_set,
+        variant,
+        keys["filing_id"].unique().sort().to_list(),
+        work.version,
+    )
+    return lambda filing, number: held[filing, number]
+
+
+def _whole_contexts(work: Workplace, route: str) -> dict[str, tuple[ContextPage, ...]]:
+    if route == "full_filing":
+        wanted = {
+            q: [f] for q, f in work.asked.select("question_id", "filing_id").iter_rows() if f is not None
+        }
+    else:
+        wanted = {
+            q: list(one.filing_ids) for q, one in read_resolutions(work.store, work.outcome_set).items()
+        }
+    window = _window(work)
+    names = sorted({filing for filings in wanted.values() for filing in filings})
+    pages = (
+        work.store.scan("pages", version=work.version)
+        .filter(pl.col("filing_id").is_in(names))
+        .select("filing_id", "page_number", "text", "token_count")
+        .collect()
+    )
+    held = {part["filing_id"][0]: part for part in pages.partition_by("filing_id")}
+    made: dict[tuple[str, ...], tuple[ContextPage, ...]] = {}
+    contexts = {}
+    for question, filings in wanted.items():
+        key = tuple(filing for filing in filings if filing in held)
+        if key not in made:
+            made[key] = whole_context(
+                key, pl.concat([held[f] for f in key]) if key else pages.clear(), window
+            )
+        contexts[question] = made[key]
+    return contexts
+
+
+def _window(work: Workplace) -> int:
+    from apportion.llm.windows import context_window
+    from assets.calling import generator_model
+
+    model = generator_model(work.store, work.outcome_set, work.answering.model)
+    return work.answering.window or context_window(model)
