@@ -173,7 +173,7 @@ def retrieve(
     retriever: Annotated[
         str,
         typer.Option(
-            help="Ranking methods, joined by commas: tfidf, fulltext, fusion; cbr, cbr_meta, cbr_context, hdrr, agentic by chunk."
+            help="Ranking methods, joined by commas: tfidf, fulltext, fusion; by chunk cbr, hdrr and kin."
         ),
     ] = "tfidf",
     pool: Pool = "filing",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from apportion.retrieval.resolver.naming import name_keys
+from apportion.retrieval.resolver.naming import first_word, name_keys
 from apportion.retrieval.resolver.tables import KnownCompanies, ticker_key
 
 NAME_YEAR = re.compile(r"(?<![0-9])((?:19|20)\d\d)(?:[_-]?Q([1-4]))?(?![0-9])", re.IGNORECASE)
@@ -87,6 +87,7 @@ class Catalogue:
         for filer in self.filers:
             filer.documents = _with_quarters(filer.documents)
         self._join_known()
+        self._add_first_words()
         self.by_ticker: dict[str, list[Filer]] = {}
         self.by_known_ticker: dict[str, list[Filer]] = {}
         self.by_key: dict[str, list[tuple[Filer, str]]] = {}
@@ -98,6 +99,18 @@ class Catalogue:
             for key, kind in filer.keys.items():
                 self.by_key.setdefault(key, []).append((filer, kind))
         self._add_former()
+
+    def _add_first_words(self) -> None:
+        """First words that only one filer's name begins with, and nobody's whole name is."""
+        taken = {key for filer in self.filers for key in filer.keys} | self.unlisted_names.keys()
+        begun: dict[str, list[Filer]] = {}
+        for filer in self.filers:
+            word = first_word(filer.company) if filer.company else None
+            if word is not None and word not in taken:
+                begun.setdefault(word, []).append(filer)
+        for word, filers in begun.items():
+            if len(filers) == 1:
+                filers[0].keys[word] = "name"
 
     def _join_known(self) -> None:
         by_ticker: dict[str, int] = {}

@@ -29,6 +29,12 @@ COMMON = frozenset(
     "digital advanced applied alliance summit pioneer constellation corning trane ford dow stride unity box square "
     "oracle intuit sealed crown cadence charter comfort everest evergreen extra franklin genuine hilton host iron "
     "live loews marathon monster newmont prudential realty republic simon state sun texas vulcan welltower otis "
+    "international automatic bank boston california central church cincinnati colorado consolidated cooper dollar "
+    "eastern electronic electric federal financial great group health home illinois intercontinental john lincoln "
+    "martin norfolk packaging philip pinnacle quest regal reliance rock royal santa service silicon southwest steel "
+    "stanley tractor trade union universal vertex virginia washington waste williams york intelligent integrated "
+    "insurance investors business community commerce industrial modern natural premier select superior supreme "
+    "total trust valley vision world revenue company annual cash interest income credit debt total product market "
     "carrier fortune assurant aptiv allegion anthem harris coach shell citizens robinhood gen".split()
 )
 """Names that are words or other names as well; alone they count only where they are written as a name."""
@@ -68,6 +74,14 @@ def key_of(word: str) -> str:
 def joined(words: Sequence[str]) -> str:
     """The key of some words: ``Foot Locker`` and ``Footlocker`` have the same."""
     return "".join(word for word in words if word not in LINKS)
+
+
+def first_word(name: str) -> str | None:
+    """The first word of a name that has more, where it is telling enough to stand for the whole."""
+    words = [word.key for word in words_in(name) if word.key and word.key not in LINKS]
+    if len(words) < 2 or len(words[0]) < 5 or words[0] in COMMON | GENERIC or not words[0].isalpha():
+        return None
+    return words[0]
 
 
 def name_keys(name: str) -> list[str]:
