@@ -15,6 +15,7 @@ from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.stored import DecisionModels, fit_models, load_models, save_models
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
+from apportion.routes.systems import SYSTEMS
 from assets.asking import retrieved_pages, set_questions
 from assets.calling import describe, generator_model
 from assets.checks import specs
@@ -242,16 +243,22 @@ def deep_calls(
     store: Store, outcome_set: str, answering: Answering, comparison: Comparison, wanted: Sequence[str]
 ) -> list[PlannedAnswer]:
     """The deep calls of the questions wanted, in that order."""
+    asked = set_questions(store, outcome_set).filter(pl.col("question_id").is_in(list(wanted)))
     ranked = store.read(
         "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
-    ).filter(pl.col("question_id").is_in(list(wanted)) & (pl.col("rank") <= DEPTHS[comparison.deep]))
-    asked = set_questions(store, outcome_set).filter(pl.col("question_id").is_in(list(wanted)))
+    ).filter(pl.col("question_id").is_in(list(wanted)) & (pl.col("rank") <= DEPTHS.get(comparison.deep, 0)))
+    contexts = None
+    if comparison.deep in SYSTEMS:
+        from assets.systems import searched_contexts
+
+        contexts = {comparison.deep: searched_contexts(store, answering, asked, outcome_set, comparison.deep)}
     planned = plan_answers(
         asked,
         ranked,
         retrieved_pages(store, outcome_set, ranked),
         [comparison.deep],
         generator_model(store, outcome_set, None),
+        system_contexts=contexts,
     )
     place = {question: i for i, question in enumerate(wanted)}
     return sorted(planned, key=lambda p: place[p.question_id])

@@ -82,6 +82,7 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     model: str | None = None
     judge: str = JUDGE
+    second_judge: str | None = None
     routes: list[str] = ROUTES
     retriever: str = "tfidf"
     pool: str = "filing"
@@ -110,7 +111,9 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
         from apportion.llm.limits import ModelLimits
 
         limits = ModelLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        called = [name for name in (self.model, self.judge, self.router, self.describer) if name]
+        called = [
+            name for name in (self.model, self.judge, self.second_judge, self.router, self.describer) if name
+        ]
         return Gateway(
             ledger_path,
             max_concurrency=self.concurrency,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import dagster as dg
 import polars as pl
 
 from apportion.llm.requests import CallPurpose, CallResult
@@ -35,7 +34,7 @@ Calls = dict[tuple[str, str], list[CallResult]]
 class Workplace:
     """What the systems of one run share."""
 
-    context: dg.AssetExecutionContext
+    context: Any
     warehouse: Warehouse
     answering: Answering
     outcome_set: str
@@ -246,6 +245,28 @@ def ranking_rows(work: Workplace, found: Mapping[str, Sequence[Ranked]]) -> pl.D
         },
         orient="row",
     )
+
+
+def searched_contexts(
+    store: Store, answering: Answering, asked: pl.DataFrame, outcome_set: str, system: str
+) -> dict[str, tuple[ContextPage, ...]]:
+    """What a system reads for questions that it has searched for before.
+
+    Raises:
+        ValueError: it hasn't.
+    """
+    from assets.asking import pages_version
+
+    work = Workplace(
+        None, Warehouse(root=store.root), answering, outcome_set, asked, pages_version(store, outcome_set)
+    )
+    where = {"outcome_set": outcome_set, "retriever": system, "pool": "corpus"}
+    if system in CHUNKED and store.read("retrievals", where).is_empty():
+        raise ValueError(
+            f"{system} has not searched for set {outcome_set!r}; "
+            f"`apportion retrieve --set {outcome_set} --retriever {system}` first"
+        )
+    return _chunk_contexts(work, system) if system in CHUNKED else _whole_contexts(work, system)
 
 
 Contexts = dict[str, dict[str, tuple[ContextPage, ...]]]

@@ -46,6 +46,12 @@ TokensPerMinute = Annotated[int | None, typer.Option("--tpm", min=1, help="Token
 GainModel = Annotated[
     str, typer.Option(help="Benefit model behind the policies; others than ridge_boosting take longer.")
 ]
+SystemSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system", help="KEY=VALUE of the document-routed systems: router, embedder, reranker, ..."
+    ),
+]
 GradedBy = Annotated[str | None, typer.Option("--judge", help="Whose grades, where there are several.")]
 Budgets = Annotated[str | None, typer.Option(help="Budget fractions, joined by commas.")]
 
@@ -207,10 +213,11 @@ def run(
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
     yes: Consent = False,
+    system: SystemSettings = None,
     layout: Layout = Format.table,
 ) -> None:
     """Retrieve, answer, judge, predict, allocate and publish."""
-    from orchestration.commands import work
+    from orchestration.commands import systems, work
 
     settings: dict[str, dict[str, Any]] = {
         "answering": {
@@ -224,10 +231,29 @@ def run(
             "max_tokens": max_tokens,
             "max_usd": max_usd,
             "consent": yes,
+            **systems.read_settings(system),
         },
         "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
     }
     work.run_set(outcome_set, settings, layout)
+
+
+@app.command(name="systems")
+def compare_systems(
+    outcome_set: SetName = "sample",
+    judge: Judge = "embedded/judge",
+    second_judge: Annotated[str | None, typer.Option(help="A judge of a sample of the answers.")] = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    yes: Consent = False,
+    layout: Layout = Format.table,
+) -> None:
+    """Score a set's answers from 1 to 10 and compare its document-routed systems."""
+    from orchestration.commands import systems
+
+    given = {"judge": judge, "second_judge": second_judge}
+    caps = {"max_tokens": max_tokens, "max_usd": max_usd, "consent": yes}
+    systems.compare_systems(outcome_set, {"answering": {**given, **caps}}, layout)
 
 
 @app.command()

@@ -20,6 +20,7 @@ from assets.reporting import report
 from assets.resolving import resolutions, resolver_summary
 from assets.resources import defaults
 from assets.routing import Routing, routing
+from assets.systems_published import rubric_scores, system_tables
 from orchestration.jobs import jobs
 from orchestration.schedules import schedules
 from orchestration.sensors import sensors
@@ -49,6 +50,8 @@ defs = dg.Definitions(
         routing,
         laboratory,
         *published,
+        rubric_scores,
+        *system_tables,
         report,
     ],
     resources={

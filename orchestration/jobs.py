@@ -86,6 +86,19 @@ routing = dg.define_asset_job(
     dg.AssetSelection.assets(*ROUTING),
     description="Whether routing among K arms could pay, and how much a router collects. No model is called.",
 )
+compare_systems = dg.define_asset_job(
+    "compare_systems",
+    dg.AssetSelection.assets(
+        "resolver_summary",
+        "rubric_scores",
+        "system_summary",
+        "system_comparison",
+        "judge_agreement",
+        "coverage_summary",
+        "system_costs",
+    ),
+    description="Score every answer by the rubric and compare the systems. Calls models unless the judge is embedded.",
+)
 laboratory = dg.define_asset_job(
     "laboratory",
     dg.AssetSelection.assets("laboratory_queries", "laboratory_summary"),
@@ -114,6 +127,7 @@ jobs = [
     run,
     fit_models,
     routing,
+    compare_systems,
     laboratory,
     report,
     escalate,

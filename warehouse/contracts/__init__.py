@@ -11,12 +11,13 @@ from warehouse.contracts.outcomes import OUTCOMES
 from warehouse.contracts.published import PUBLISHED
 from warehouse.contracts.routing import ROUTING
 from warehouse.contracts.shared import POLICIES, POOLS, STAGES
+from warehouse.contracts.systems import SYSTEMS
 from warehouse.schema import Table
 
 __all__ = ["FEATURES", "POLICIES", "POOLS", "STAGES", "TABLES"]
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for group in (CORPUS, ASKING, OUTCOMES, DECISIONS, PUBLISHED, LIVE, ROUTING, RETRIEVAL)
+    for group in (CORPUS, ASKING, OUTCOMES, DECISIONS, PUBLISHED, LIVE, ROUTING, RETRIEVAL, SYSTEMS)
     for table in group
 }

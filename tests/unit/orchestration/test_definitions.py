@@ -9,7 +9,15 @@ from orchestration.definitions import defs
 from orchestration.jobs import jobs
 from warehouse.contracts import TABLES
 
-NOT_TABLES = {"benefit_model", "cost_model", "report", "imported_log", "edgar_index", "page_index"}
+NOT_TABLES = {
+    "benefit_model",
+    "cost_model",
+    "report",
+    "imported_log",
+    "edgar_index",
+    "page_index",
+    "chunk_index",
+}
 FREE_OF_MODELS = ("features", "predictions", "orders", "selections", "policy_summary")
 
 
