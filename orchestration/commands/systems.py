@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from apportion.llm.models import check_model
 from apportion.progress import listen
 from apportion.routes.verifying import VERIFIERS
+from assets.resources import JUDGE
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set
@@ -47,6 +49,20 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return read
 
 
+def check_judge(judge: str) -> None:
+    """Refuse a model that cannot grade, before any call.
+
+    Raises:
+        CallError: no provider answers to the name, or it is the embedded reader.
+    """
+    try:
+        check_model(judge)
+    except ValueError as error:
+        raise CallError(str(error)) from error
+    if judge.startswith("embedded/") and judge != JUDGE:
+        raise CallError(f"{judge} does not grade; the embedded judge is {JUDGE}")
+
+
 def compare_systems(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Score every answer by the rubric and print the systems' tables.
 
@@ -59,6 +75,9 @@ def compare_systems(outcome_set: str, settings: Mapping[str, Mapping[str, Any]],
         raise CallError(
             f"set {outcome_set!r} is not answered; `apportion run --set {outcome_set} --routes cbr,hdrr,...`"
         )
+    for judge in (settings["answering"]["judge"], settings["answering"].get("second_judge")):
+        if judge:
+            check_judge(judge)
     quiet()
     with open_instance() as instance, listen(ProgressBar()):
         for line in run_job(instance, "compare_systems", outcome_set, settings).problems:
