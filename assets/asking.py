@@ -16,8 +16,9 @@ from assets.checks import specs
 from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
 from assets.provenance import last_commit
-from assets.publishing import column_schema, commit, publish
+from assets.publishing import column_schema, publish
 from assets.resources import Answering, Source, Warehouse
+from assets.slices import commit
 from assets.sources import read_source
 from warehouse.contracts import POOLS
 from warehouse.store import Store

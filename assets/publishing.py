@@ -94,26 +94,6 @@ def publish(
     )
 
 
-def commit(
-    context: dg.AssetExecutionContext,
-    store: Store,
-    table: str,
-    rows: pl.DataFrame,
-    where: Slice,
-    *,
-    inputs: Mapping[str, int | None],
-    arguments: Mapping[str, Any] | None = None,
-) -> None:
-    """Check and commit one more slice of an asset's table; Dagster is shown the slice that :func:`publish` gives it.
-
-    Raises:
-        dagster.Failure: a blocking check failed; nothing is committed.
-    """
-    # What publish would report is dropped: an asset reports each of its checks once.
-    for _ in publish(context, store, table, rows, where, inputs=inputs, arguments=arguments):
-        pass
-
-
 def preview(rows: pl.DataFrame) -> str:
     """The first rows as a Markdown table. Cells are data: nothing in them is markup."""
     head = rows.head(PREVIEW_ROWS)

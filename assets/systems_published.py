@@ -17,8 +17,9 @@ from assets.asking import set_questions
 from assets.calling import call_models
 from assets.checks import specs
 from assets.partitions import outcome_sets
-from assets.publishing import column_schema, commit, publish
+from assets.publishing import column_schema, publish
 from assets.resources import Answering, Warehouse
+from assets.slices import commit
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
