@@ -16,8 +16,11 @@ from warehouse.store import Store
 SAMPLE = "sample"
 FINANCEBENCH = "financebench"
 QUESTIONS = "questions"
-KINDS = (FINANCEBENCH, QUESTIONS, SAMPLE)
-WITHOUT_FILINGS = (QUESTIONS,)
+COMPANIES = "sample-companies"
+"""The built-in questions on several of the sample's filers each."""
+KINDS = (FINANCEBENCH, QUESTIONS, SAMPLE, COMPANIES)
+BUILT_IN = (SAMPLE, COMPANIES)
+WITHOUT_FILINGS = (QUESTIONS, COMPANIES)
 """Kinds that bring questions only, over filings that are there."""
 
 
@@ -32,6 +35,10 @@ def read_source(store: Store, source: Source, table: str, partition: str) -> tup
         from apportion.corpus.sample import build_sample
 
         return build_sample(), arguments
+    if arguments["kind"] == COMPANIES:
+        from apportion.corpus.sample import build_company_questions
+
+        return build_company_questions(), arguments
     if arguments["kind"] == FINANCEBENCH:
         return read_financebench(Path(arguments["path"])), arguments
     if arguments["kind"] == QUESTIONS:
@@ -43,8 +50,8 @@ def source_arguments(store: Store, source: Source, table: str, partition: str) -
     """Path and kind of a batch's source: as given, else as recorded by the commit that last wrote it."""
     if source.path is not None and source.kind is not None:
         return {"kind": source.kind, "path": source.path}
-    if source.kind == SAMPLE or (source.kind is None and partition == SAMPLE):
-        return {"kind": SAMPLE}
+    if source.kind in BUILT_IN or (source.kind is None and partition in BUILT_IN):
+        return {"kind": source.kind or partition}
     before = last_commit(store, table, partition)
     recorded: Mapping[str, Any] = (before or {}).get("arguments", {})
     if "kind" not in recorded:

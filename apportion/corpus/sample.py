@@ -17,6 +17,7 @@ from apportion.corpus.records import QUESTION_COLUMNS, Corpus
 from apportion.corpus.synthetic import questions_domain, questions_metrics, questions_novel
 from apportion.corpus.synthetic.filing import Filing, all_filings, filled
 from apportion.corpus.synthetic.questions import Question, ask
+from apportion.corpus.synthetic.questions_companies import company_questions
 from apportion.tokens import count_tokens_batch
 
 SEED = 20
@@ -84,6 +85,24 @@ def build_sample(seed: int = SEED, filers: int = FILERS, years: int = YEARS) -> 
         pl.DataFrame(filings, schema=FILING_SCHEMA),
         pl.concat(pages),
         pl.DataFrame(questions, schema=QUESTION_COLUMNS),
+        [],
+        content.hexdigest(),
+    )
+
+
+def build_company_questions(seed: int = SEED, filers: int = FILERS, years: int = YEARS) -> Corpus:
+    """Questions on several filers of the sample each, over its latest year; a set of its own, without filings."""
+    latest = [
+        one for number, one in enumerate(all_filings(seed, filers, years)) if number % years == years - 1
+    ]
+    rows = company_questions(latest)
+    content = hashlib.sha256()
+    for row in rows:
+        content.update("\x1f".join((row["question_id"], row["text"], row["reference_answer"])).encode())
+    return Corpus(
+        pl.DataFrame(schema=FILING_SCHEMA),
+        pl.DataFrame(schema=PAGE_SCHEMA),
+        pl.DataFrame(rows, schema=QUESTION_COLUMNS),
         [],
         content.hexdigest(),
     )

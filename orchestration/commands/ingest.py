@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assets.sources import FINANCEBENCH, KINDS, SAMPLE, WITHOUT_FILINGS
+from assets.sources import BUILT_IN, FINANCEBENCH, KINDS, WITHOUT_FILINGS
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
@@ -21,8 +21,8 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
         CallError: the kind or a name is not one, or nothing is at the path.
         WorkFailedError: the source could not be taken in.
     """
-    if kind not in KINDS or (kind == SAMPLE and path is not None):
-        kinds = ", ".join(("filings", *(known for known in KINDS if known != SAMPLE)))
+    if kind not in KINDS or (kind in BUILT_IN and path is not None):
+        kinds = ", ".join(("filings", *(known for known in KINDS if known not in BUILT_IN)))
         raise CallError(f"--as {kind}: there is no such kind of source; kinds: {kinds}")
     for name in (batch, outcome_set):
         check_name(name)

@@ -13,7 +13,7 @@ from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.progress import listen
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
-from assets.sources import SAMPLE
+from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.ingest import check_name, ingest_source
@@ -94,9 +94,13 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         _check_model(answering["model"])
     if answering.get("judge"):
         _check_model(answering["judge"])
-    if outcome_set == SAMPLE and SAMPLE not in Store().slices("questions", "outcome_set"):
-        # The sample is built in: whoever asks for it need not know that it has to be brought in first.
-        ingest_source(None, SAMPLE, batch=SAMPLE, outcome_set=SAMPLE)
+    if outcome_set in BUILT_IN:
+        # What is built in is asked for by name; whoever does so need not know that it has to be brought in first.
+        held = Store().slices("questions", "outcome_set")
+        if SAMPLE not in held:
+            ingest_source(None, SAMPLE, batch=SAMPLE, outcome_set=SAMPLE)
+        if outcome_set == COMPANIES and COMPANIES not in held:
+            ingest_source(None, COMPANIES, batch=SAMPLE, outcome_set=COMPANIES)
     check_set(outcome_set)
     comparable = _comparable(outcome_set, settings)
     finished = _work("run" if comparable else "answer", outcome_set, settings)
