@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 
+from apportion.retrieval.accounting.ranker import Accounting
 from apportion.retrieval.fulltext import FullText
 from apportion.retrieval.fusion import Fusion
 from apportion.retrieval.ranking import Ranked, Ranker, Scope, by_filing
@@ -15,6 +16,7 @@ RETRIEVERS: dict[str, Callable[[IndexFolder, Scope], Ranker]] = {
     ShardedTfidf.name: ShardedTfidf,
     FullText.name: FullText,
     Fusion.name: Fusion,
+    "accounting": Accounting,
 }
 
 

@@ -18,6 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from apportion.knowledge.tables import digest
+from apportion.retrieval.accounting.page_shard import VERSION as PAGES_VERSION
+from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.fulltext_shard import FullTextShard
 from apportion.retrieval.terms import TermCounts, character_counts, word_counts
 
@@ -120,10 +123,19 @@ class IndexFolder:
             name = f"{filing}@{fingerprint(numbers, texts)}"
             self._names[filing] = name
             terms, fulltext = self._path(name, "terms.npz"), self._path(name, "fulltext.sqlite")
-            if terms.exists() and fulltext.exists():
+            accounting = self._path(name, _accounting_kind())
+            if terms.exists() and fulltext.exists() and accounting.exists():
                 continue
-            TermShard.build(numbers, texts).save(terms)
-            FullTextShard.build(fulltext, numbers, texts)
+            # Only knowledge of accounting changes under pages that stay: what else there is of them is kept.
+            counted = TermShard.load(terms) if terms.exists() else TermShard.build(numbers, texts)
+            if not terms.exists():
+                counted.save(terms)
+            if not fulltext.exists():
+                FullTextShard.build(fulltext, numbers, texts)
+            PageShard.build(accounting, numbers, texts, counted.families)
+            for path in self.folder.glob(f"{_literal(name)}.accounting-*"):
+                if path != accounting:
+                    path.unlink(missing_ok=True)
             built += 1
         return built
 
@@ -151,8 +163,16 @@ class IndexFolder:
         """A filing's full text."""
         return FullTextShard(self._path(self._names[filing], "fulltext.sqlite"))
 
+    def accounting(self, filing: str) -> PageShard:
+        """What a filing's pages are and print."""
+        return PageShard(self._path(self._names[filing], _accounting_kind()))
+
     def _path(self, name: str, kind: str) -> Path:
         return self.folder / f"{name}.{kind}"
+
+
+def _accounting_kind() -> str:
+    return f"accounting-{PAGES_VERSION}-{digest()}.sqlite"
 
 
 def _literal(name: str) -> str:
