@@ -25,7 +25,7 @@ WEIGHTS: Mapping[str, float] = {
     "expansion": 0.8,
     "phrases": 0.7,
     "tfidf": 0.4,
-    "page_kind": 3.2,
+    "page_kind": 4.4,
     "line_items": 1.3,
     "period": 0.15,
     "figures": 0.1,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from apportion.corpus.page_reading import STATEMENTS
 from apportion.retrieval.accounting.page_shard import PageShard, inverse_frequencies
-from apportion.retrieval.accounting.wants import UNLIKELY, Wants
+from apportion.retrieval.accounting.wants import NAMED, UNLIKELY, Wants
 from apportion.retrieval.shards import TermShard
 from apportion.retrieval.terms import TermCounts, character_counts, word_counts
 from apportion.retrieval.tfidf import CHARACTER_WEIGHT, WORD_WEIGHT
@@ -33,7 +33,6 @@ SIGNALS = (
 """Full text for the question's words, for the words and the phrases that filings use for it, hybrid TF-IDF, kind of
 page, line items that rows print, years that head columns, share of figures, and full text of the pages beside."""
 
-LARGEST_KIND = 1.6
 DENSE = 0.35
 """Share of figures from which a page is all table."""
 
@@ -82,7 +81,7 @@ def signals_of(wants: Wants, shard: PageShard, terms: TermShard) -> Signals:
     kinds = [profile.kind for profile in shard.profiles]
     likely = np.array([wants.pages.get(kind, UNLIKELY) for kind in kinds])
     own = np.isin(kinds, STATEMENTS)
-    values["page_kind"] = likely * np.where(own, 0.4 + 0.6 * strengths, 1.0) / LARGEST_KIND
+    values["page_kind"] = likely * np.where(own, 0.4 + 0.6 * strengths, 1.0) / NAMED
     rows = shard.rows(wants.items)
     printed = sum(rows.values(), np.zeros(len(kinds))) / max(len(rows), 1)
     values["line_items"] = printed * (CAUSE_ROWS if wants.cause else 1.0)

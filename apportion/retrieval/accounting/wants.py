@@ -25,11 +25,14 @@ ANYWHERE: Mapping[str, float] = {
 """How likely each kind of page is where the question says nothing of it."""
 
 UNLIKELY = 0.05
-NAMED = 1.6
-"""Weight of a statement that the question names."""
+NAMED = 2.2
+"""Weight of a statement that the question names; no weight is larger."""
+
+NOT_NAMED = 0.5
+"""What is left of the weight of other statements where the question names one."""
 
 # How likely a wanted line item is to be read off its statement.
-COMPUTED, ALONE, WITH_TOPIC, CAUSE, NARROWED = 1.6, 1.0, 0.7, 0.45, 0.4
+COMPUTED, ALONE, WITH_TOPIC, CAUSE, NARROWED = 1.6, 1.3, 0.7, 0.45, 0.4
 
 _UNITS = r"(?:usd|us\$|dollars?|millions?|billions?|thousands?|percents?|percentages?|units?)"
 _BOILERPLATE = re.compile(
@@ -192,8 +195,9 @@ def _pages(
         )
         for kind, count in counts.items():
             pages[kind] = max(pages.get(kind, 0.0), sure * (0.8 + 0.2 * count / max(counts.values())))
-    for kind in statements:
-        pages[kind] = NAMED
+    for kind in (INCOME, BALANCE, CASH_FLOW):
+        if statements:
+            pages[kind] = NAMED if kind in statements else NOT_NAMED * pages[kind]
     return pages
 
 

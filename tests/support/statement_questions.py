@@ -1,0 +1,61 @@
+"""Questions on eight public 10-K filings in HTML, with the pages that answer them, noted before any ranking was run.
+
+Read through ``APPORTION_TEST_DATA``; nothing of the filings is here but their tickers and page numbers.
+"""
+
+from __future__ import annotations
+
+QUESTIONS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
+    ("AAPL", "What was Apple's net income in fiscal 2024?", (30,)),
+    ("AAPL", "What is the FY2024 current ratio for Apple, total current assets by total current liabilities?", (32,)),
+    ("AAPL", "How much did Apple pay for property, plant and equipment in FY2024, per the cash flow statement?", (34,)),
+    ("AAPL", "What was Apple's research and development expense in FY2023? Answer in USD millions.", (30,)),
+    ("AAPL", "Has Apple's quick ratio improved between FY2023 and FY2024? If it is not a useful metric, explain why.", (32,)),
+    ("AAPL", "What is Apple's FY2024 free cash flow, cash from operations less capex?", (34,)),
+    ("AAPL", "What is Apple's FY2024 return on assets?", (30, 32)),
+    ("AAPL", "Which of Apple's reportable segments had the highest net sales in 2024?", (23, 48)),
+    ("AAPL", "What was Apple's effective tax rate in 2024?", (26, 41)),
+    ("AAPL", "What is the fair value hierarchy of Apple's marketable securities in 2023?", (38,)),
+    ("AMD", "What is AMD's FY2023 gross margin?", (56,)),
+    ("AMD", "What was the year end FY2023 amount of goodwill for AMD?", (58,)),
+    ("AMD", "What is AMD's FY2023 operating cash flow, using the statement of cash flows?", (60,)),
+    ("AMD", "How much of AMD's inventories were finished goods at the end of 2023?", (68,)),
+    ("AMD", "What is AMD's FY2023 inventory turnover, COGS by average inventory?", (56, 58)),
+    ("AMD", "Does AMD own or lease its headquarters and facilities, and how many square feet?", (43,)),
+    ("AMZN", "What were Amazon's total net sales in FY2023?", (37,)),
+    ("AMZN", "What is Amazon's FY2023 working capital? Answer in USD millions.", (39,)),
+    ("AMZN", "How much cash did Amazon use in investing activities in 2023?", (36,)),
+    ("AMZN", "What is Amazon's FY2023 fixed asset turnover ratio, revenue by average PP&E?", (37, 39)),
+    ("AMZN", "What was Amazon's operating margin in FY2022?", (37,)),
+    ("AMZN", "How many square feet of office space does Amazon lease in North America?", (17,)),
+    ("AMZN", "What unsecured senior notes did Amazon have outstanding at the end of 2023?", (57,)),
+    ("BA", "What was Boeing's net loss in FY2023, on the statement of operations?", (52,)),
+    ("BA", "What is Boeing's debt to equity ratio at the end of 2023, per its statement of financial position?", (54,)),
+    ("BA", "How much did Boeing spend on property, plant and equipment in 2023 according to its cash flow statement?", (55,)),
+    ("BA", "What was the total backlog at Boeing at the end of 2023?", (29,)),
+    ("BA", "What benefit payments to retirees does Boeing expect over the coming years?", (96,)),
+    ("BA", "What were Boeing's inventories of commercial aircraft programs at the end of 2023?", (75,)),
+    ("BA", "What legal proceedings is Boeing involved in?", (105,)),
+    ("IBM", "How many shares of common stock did IBM repurchase in the fourth quarter of 2023?", (13,)),
+    ("IBM", "Are any legal proceedings pending against IBM?", (12,)),
+    ("IBM", "What square footage of facilities does IBM occupy?", (12,)),
+    ("JNJ", "What were J&J's sales to customers and cost of products sold in 2023?", (49,)),
+    ("JNJ", "What is Johnson & Johnson's FY2023 cash ratio?", (48,)),
+    ("JNJ", "What dividends to shareholders did J&J pay in 2023, per the statement of cash flows?", (52, 53)),
+    ("JNJ", "How many employees does J&J have as of the end of 2023?", (10,)),
+    ("JNJ", "What explains the difference between J&J's effective tax rate and the statutory rate in 2023?", (71,)),
+    ("JNJ", "How many square feet do J&J's manufacturing facilities have by segment?", (22,)),
+    ("JNJ", "What are J&J's sales by segment of business and geographic area in 2023?", (85,)),
+    ("PEP", "What was PepsiCo's FY2023 operating profit?", (61,)),
+    ("PEP", "What is the FY2023 capital spending of PepsiCo, per the cash flow statement?", (63,)),
+    ("PEP", "What is PepsiCo's year end FY2023 accounts payable and total current liabilities?", (65,)),
+    ("PEP", "What is PepsiCo's FY2023 net profit margin?", (61,)),
+    ("PEP", "On which stock exchange is PepsiCo listed, and how many shareholders of record are there?", (30,)),
+    ("WMT", "What was Walmart's consolidated net income attributable to Walmart in fiscal 2024?", (53,)),
+    ("WMT", "What is Walmart's FY2024 days inventory outstanding?", (53, 55)),
+    ("WMT", "How much did Walmart spend on capex in fiscal 2024, payments for property and equipment?", (57,)),
+    ("WMT", "What is Walmart's total debt to total assets ratio at year end FY2024?", (55,)),
+    ("WMT", "How did Walmart International segment net sales and operating income develop in fiscal 2024?", (42,)),
+)  # fmt: skip
+"""Ticker, question, and the zero-based pages that hold what answers it: all are needed for a computed metric, any of
+them answers another question."""
