@@ -64,6 +64,8 @@ class Accounting:
     scope: Scope
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     name: str = "accounting"
+    signals: dict[tuple[str, str], Signals] | None = None
+    """Signals by filing and question that rankers with other weights share; None keeps none."""
 
     def rank(self, questions: Sequence[str], filings: Sequence[str | None], k: int) -> list[list[Ranked]]:
         """As `Ranker.rank`. Scores are at most the sum of the weights.
@@ -103,7 +105,11 @@ class Accounting:
         self, filing: str, shard: PageShard, terms: TermShard, question: str, share: float, k: int
     ) -> list[Explained]:
         wants = wants_of(question)
-        signals = signals_of(wants, shard, terms)
+        signals = None if self.signals is None else self.signals.get((filing, question))
+        if signals is None:
+            signals = signals_of(wants, shard, terms)
+            if self.signals is not None:
+                self.signals[filing, question] = signals
         scores = fuse(signals, self.weights)
         chosen = self.scope[filing]
         if chosen is not None:
