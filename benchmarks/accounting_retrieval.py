@@ -74,7 +74,7 @@ def rates(asked: pl.DataFrame, rankings: Sequence[Sequence[int]]) -> pl.DataFram
             names = ("first", "in five", "in twenty", "all in five")
             rows.append(
                 {"half": which, "family": family, "n": len(chosen), **dict(zip(names, shown, strict=True)),
-                 "mrr": round(found[4].estimate, 3)}
+                 "mrr": f"{found[4].estimate:.3f}"}
             )  # fmt: skip
     return pl.DataFrame(rows)
 

@@ -117,7 +117,7 @@ class Accounting:
             scores = np.where(inside, scores, -np.inf)
         places = [place for place in order(scores, wants, signals) if np.isfinite(scores[place])][:k]
         largest = max((float(scores[place]) for place in places), default=0.0) or 1.0
-        explained = []
+        explained: list[Explained] = []
         for rank, place in enumerate(places):
             # The first pages are a set: their order is not that of their scores, and scores must not rise with rank.
             score = float(scores[place]) if rank == 0 else min(float(scores[place]), explained[-1].page.score)
