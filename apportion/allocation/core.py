@@ -67,11 +67,13 @@ def best_exchanges(
     near = np.flatnonzero(useful & (regret < price * slack - floor - margin))
     if near.size == 0:
         return floor, None, floor
-    item, weight, gain = exchanges.item[near], exchanges.weight[near], exchanges.gain[near]
     compiled = kernels(large)
     arranged = compiled.arrange if compiled is not None else arrange
-    order, start, up, down = arranged(item, weight, gain, price)
-    weight, gain = weight[order], gain[order]
+    order, start, up, down = arranged(
+        exchanges.item[near], exchanges.weight[near], exchanges.gain[near], price
+    )
+    near = near[order]
+    weight, gain = exchanges.weight[near], exchanges.gain[near]
     grow = compiled.grow_core if compiled is not None else grow_core
     best, node, ceiling, parent, made_by = grow(start, weight, gain, up, down, slack, floor, margin, most)
     if node == -2:
@@ -80,7 +82,7 @@ def best_exchanges(
     while node >= 0:
         taken.append(made_by[node])
         node = parent[node]
-    return float(best), near[order[np.array(taken, dtype=np.int64)]], float(ceiling)
+    return float(best), near[np.array(taken, dtype=np.int64)], float(ceiling)
 
 
 def arrange(
@@ -117,9 +119,10 @@ def grain(gains: NDArray[np.float64]) -> float | None:
     Scores on a scale, such as thirds, often have one; in its multiples sums are exact, and a bound less than one
     step above a solution proves it.
     """
-    sample = np.unique(np.abs(gains[:: max(1, gains.size // 512)]))
-    if sample.size > 400 or sample[-1:].sum() == 0:
+    ordered = np.sort(np.abs(gains[:: max(1, gains.size // 256)]))
+    if np.count_nonzero(ordered[1:] != ordered[:-1]) >= 200 or ordered[-1:].sum() == 0:
         return None
+    sample = np.unique(ordered)
     top = float(sample[-1])
     step = 0.0
     for value in sample.tolist():

@@ -8,6 +8,7 @@ hundreds of items or more the optimum beats first-fit on the same order by very 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,8 +20,11 @@ from apportion.allocation.compiled import kernels
 from apportion.allocation.core import MOST_STATES, Exchanges, best_exchanges, grain, worth_compiling
 from apportion.allocation.inputs import finite, whole, whole_budgets
 
-_NEAR = 32
-_PAIRED = 12
+_NEAR = 24
+_PAIRED = 8
+_SORTED = 4096
+"""Items up to which sorting them all costs less than guessing which of them matter."""
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -122,9 +126,10 @@ def solve(
         unit: cost to a unit.
     """
     units_of, worth = units(weights, unit), gains > 0
-    chosen = worth & (units_of == 0)
+    paid = units_of > 0
+    chosen = worth & ~paid
     free = float(gains[chosen].sum())
-    items = np.flatnonzero(worth & (units_of > 0) & (units_of <= capacity))
+    items = np.flatnonzero(worth & paid & (units_of <= capacity))
     w, g = units_of[items], gains[items]
     if int(w.sum()) <= capacity:
         chosen[items] = True
@@ -143,7 +148,8 @@ def solve(
     fitting = still_fitting if compiled is None else compiled.still_fitting
     changes = fitting(w, order[split + 1 :], slack)
     extra = float(g[changes].sum())
-    swapped, swap = _swap(g, w, order, split, slack, large=large)
+    swapping = best_swap if compiled is None else compiled.best_swap
+    swapped, swap = _swap(g, w, order, split, slack, swapping)
     if swapped > extra:
         extra, changes = swapped, swap
     # Only items whose regret is below the gap can change. Outside the items around the split even the lightest
@@ -184,14 +190,19 @@ def fill(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.bool_],
         Who is filled whole, shape (n,); the items around the split in order, or all; the place of the split item
         in it; the units filled.
     """
-    full, inner, before = np.zeros(rate.shape[0], dtype=np.bool_), np.arange(rate.shape[0]), 0
-    rates, units_of = rate, weights
-    while inner.size > 4096 and (bracket := _bracket(rates, units_of, capacity - before)) is not None:
-        above, between, filled = bracket
-        full[inner] = above
-        inner, before = inner[between], before + filled
-        rates, units_of = rates[between], units_of[between]
-    order = inner[np.argsort(-rates, kind="stable")]
+    n = rate.shape[0]
+    bracket = _bracket(rate, weights, capacity) if n > _SORTED else None
+    if bracket is None:
+        full, order, before = np.zeros(n, dtype=np.bool_), np.argsort(-rate, kind="stable"), 0
+    else:
+        full, inner, before = bracket
+        rates, inside = rate[inner], weights[inner]
+        while inner.size > _SORTED and (bracket := _bracket(rates, inside, capacity - before)) is not None:
+            above, between, filled = bracket
+            full[inner] = above
+            inner, before = inner[between], before + filled
+            rates, inside = rates[between], inside[between]
+        order = inner[np.argsort(-rates, kind="stable")]
     sums = np.cumsum(weights[order])
     fits = int(np.searchsorted(sums, capacity - before, side="right"))
     full[order[:fits]] = True
@@ -220,7 +231,7 @@ def _combinations(size: int) -> Ints:
 
 
 def _swap(
-    gains: Floats, weights: Ints, order: Ints, split: int, slack: int, *, large: bool
+    gains: Floats, weights: Ints, order: Ints, split: int, slack: int, find: Callable[..., Any]
 ) -> tuple[float, Ints]:
     """Return the best exchange of up to two filled items for up to two others close to the split, and who changes.
 
@@ -230,8 +241,6 @@ def _swap(
         np.append(near, -1)[_combinations(near.size)]
         for near in (order[max(0, split - _NEAR) : split][::-1], order[split : split + _NEAR])
     )
-    compiled = kernels(large)
-    find = best_swap if compiled is None else compiled.best_swap
     better, at_out, at_in = find(gains, weights, out, into, slack)
     changed = np.concatenate([out[at_out], into[at_in]])
     return float(better), changed[changed >= 0]
@@ -259,7 +268,7 @@ def _bracket(rate: Floats, weights: Ints, capacity: int) -> tuple[NDArray[np.boo
     sample = np.arange(0, rate.shape[0], rate.shape[0] // (1024 if rate.shape[0] < 20_000 else 2048))
     order = sample[np.argsort(-rate[sample])]
     at = int(np.searchsorted(np.cumsum(weights[order]) * (rate.shape[0] / sample.size), capacity))
-    reach = 3 * int(np.sqrt(sample.size))
+    reach = 2 * int(np.sqrt(sample.size))
     high = rate[order[at - reach]] if at >= reach else np.inf
     low = rate[order[at + reach]] if at + reach < order.size else -np.inf
     full = rate > high
