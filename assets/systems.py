@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,6 +25,9 @@ from assets.describing import described_index
 from assets.resolving import make_resolver, query_calls, read_resolutions, router_model
 from assets.resources import Answering, Warehouse
 from warehouse.store import Store
+
+if TYPE_CHECKING:
+    from assets.embedding import ModelReranker
 
 Calls = dict[tuple[str, str], list[CallResult]]
 """The calls made for a question before a route could answer it, by question and route."""
@@ -84,13 +87,13 @@ class Workplace:
         return {(f, n): p for f, n, p in frame.select("filing_id", "chunk_number", "page_number").iter_rows()}
 
 
-def chunk_vectors(work: Workplace, index: ChunkIndex) -> ChunkVectors:
+def chunk_vectors(work: Workplace, index: ChunkIndex, variant: str) -> ChunkVectors:
     """The vectors that the settings ask for."""
     if work.answering.embedder == "latent":
         return LatentVectors(index)
     from assets.embedding import model_vectors
 
-    return model_vectors(work.context, work.warehouse, work.answering, work.outcome_set, index, work.version)
+    return model_vectors(work, index, variant)
 
 
 def system_queries(work: Workplace, system: str) -> tuple[dict[str, SearchQuery], Mapping[str, CallResult]]:
@@ -125,21 +128,30 @@ def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]]
         return {}, calls
     index = work.index(variant)
     corpus = index.filings
-    search = ChunkSearch(index, chunk_vectors(work, index), _reranker(work))
+    reranker = _reranker(work, variant)
+    search = ChunkSearch(index, chunk_vectors(work, index, variant), reranker)
     questions = work.asked["question_id"].to_list()
     searches = [plan_search(system, queries[q], resolutions.get(q), corpus) for q in questions]
     found = dict(zip(questions, search.find(searches), strict=True))
     if system == "agentic":
         _verify(work, search, queries, resolutions, found, calls)
+    if reranker is not None:
+        for question in questions:
+            asked = [queries[question].text]
+            tickers = resolutions[question].tickers if question in resolutions else ()
+            if system == "agentic" and tickers:
+                asked.append(anchored(queries[question], tickers[0]).text)
+            for text in asked:
+                calls.setdefault((question, system), []).extend(reranker.calls.get(text, []))
     return found, calls
 
 
-def _reranker(work: Workplace) -> Any:
+def _reranker(work: Workplace, variant: str) -> ModelReranker | None:
     if work.answering.reranker == "fused":
         return None
-    from assets.embedding import model_reranker
+    from assets.embedding import ModelReranker
 
-    return model_reranker(work.context, work.warehouse, work.answering, work.outcome_set, work)
+    return ModelReranker(work, variant)
 
 
 def _verify(
@@ -277,11 +289,14 @@ def system_contexts(work: Workplace, routes: Sequence[str]) -> tuple[Contexts, C
     contexts: Contexts = {}
     calls: Calls = {}
     by_model = router_model(work.store, work.outcome_set, work.answering) is not None
+    reranked = work.answering.reranker not in ("fused", "local")
     for route in routes:
         if route not in SYSTEMS:
             continue
-        if by_model and route != "full_filing":
-            _, made = search_system(work, route) if route == "agentic" else ({}, _read_calls(work, route))
+        if (by_model or reranked) and route != "full_filing":
+            # What was spent while searching is known only by searching again, which the ledger serves.
+            searched = route == "agentic" or (reranked and route in CHUNKED)
+            _, made = search_system(work, route) if searched else ({}, _read_calls(work, route))
             calls |= made
         contexts[route] = _chunk_contexts(work, route) if route in CHUNKED else _whole_contexts(work, route)
     return contexts, calls

@@ -21,7 +21,7 @@ from apportion.llm.requests import Usage
 _MILLION = 1_000_000
 _TIER = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
 #: Entries that are priced by more than their tokens: a bound from tokens alone would be too low.
-_CHAT_MODES = frozenset({"chat", "completion", "responses"})
+_CHAT_MODES = frozenset({"chat", "completion", "responses", "embedding"})
 
 
 @dataclass(frozen=True)

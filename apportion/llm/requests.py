@@ -16,7 +16,8 @@ from typing import Any, Literal
 from apportion.llm.redaction import refuse_secrets
 
 Role = Literal["system", "user", "assistant"]
-Purpose = Literal["answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank"]
+Purpose = Literal["answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank", "embed"]
+Task = Literal["chat", "embed", "rerank"]
 Status = Literal[
     "ok",
     "refused",
@@ -30,7 +31,16 @@ Status = Literal[
 ]
 UsageSource = Literal["provider", "estimated", "assumed"]
 
-PURPOSES: tuple[Purpose, ...] = ("answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank")
+PURPOSES: tuple[Purpose, ...] = (
+    "answer",
+    "judge",
+    "resolve",
+    "rewrite",
+    "verify",
+    "contextualise",
+    "rerank",
+    "embed",
+)
 #: What a call that was made can come to. ``left_out`` is a call that was never made: no budget was left for it.
 OUTCOMES: tuple[Status, ...] = (
     "ok",
@@ -70,7 +80,8 @@ class ChatRequest:
     ``max_output_tokens`` bounds the answer, reasoning included. ``response_schema`` is a JSON schema; the answer
     is then parsed strictly. ``provider_options`` go to the provider as they are and are part of the identity;
     credentials among them are refused (``ValueError``), since those come from the environment only, and so is what
-    would let a call cost more than its tokens.
+    would let a call cost more than its tokens. ``task`` other than ``chat`` sends the messages as texts: to ``embed``
+    each, or to ``rerank`` those after the first, which is the query.
     """
 
     model: str
@@ -81,6 +92,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     provider_options: Mapping[str, Any] = field(default_factory=dict)
+    task: Task = "chat"
 
     def __post_init__(self) -> None:
         if not self.model:
@@ -116,6 +128,8 @@ class ChatRequest:
                 "stop": list(self.stop),
                 "seed": self.seed,
                 "provider_options": dict(self.provider_options),
+                # A chat's identity is what it was before there were other tasks.
+                **({} if self.task == "chat" else {"task": self.task}),
             }
         )
 

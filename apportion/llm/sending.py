@@ -18,7 +18,8 @@ from apportion.llm.prices import Price
 from apportion.llm.redaction import redact
 from apportion.llm.requests import NO_USAGE, CallResult, ChatRequest, Status, Usage
 from apportion.llm.structured import MalformedAnswerError, parse_answer
-from apportion.llm.transport import Reply, schema_mode, send
+from apportion.llm.texts import Reply
+from apportion.llm.transport import schema_mode, send
 
 _LONGEST_BACKOFF_S = 30.0
 _REFUSALS = frozenset({"content_filter", "refusal", "safety"})

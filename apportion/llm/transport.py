@@ -12,7 +12,6 @@ import logging
 import os
 import threading
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from apportion.llm.counting import estimate_text
@@ -20,20 +19,10 @@ from apportion.llm.ledger import Sizes
 from apportion.llm.redaction import RedactingFilter
 from apportion.llm.requests import ChatRequest, Usage
 from apportion.llm.structured import instruction
+from apportion.llm.texts import Reply, send_texts
 
 _lock = threading.Lock()
 _loaded: Any = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a provider answered, before it is judged."""
-
-    text: str | None
-    finish_reason: str | None
-    refusal: str | None
-    usage: Usage
-    mean_logprob: float | None
 
 
 def litellm_module() -> Any:
@@ -109,6 +98,9 @@ async def send(
 ) -> Reply:
     """Send ``request`` once. Raises whatever LiteLLM raises, ``TimeoutError`` after ``timeout_s`` seconds."""
     litellm = litellm_module()
+    if request.task != "chat":
+        async with asyncio.timeout(timeout_s):
+            return await send_texts(litellm, request, sizes, timeout_s=timeout_s, api_base=api_base)
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
     arguments: dict[str, Any] = {"max_tokens": request.max_output_tokens}
     if request.temperature is not None:

@@ -5,8 +5,6 @@ Vectors are kept as files beside the shards, by the model's name, and made once 
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,15 +50,25 @@ class EmbeddedChunks:
         """The filings whose chunks have no vectors yet."""
         return [filing for filing in self._index.filings if not self._index.path(filing, self._kind).exists()]
 
+    def make(self, filings: Sequence[str]) -> None:
+        """Embed the chunks of some filings in one go, so that what it costs is known and capped before it starts."""
+        texts = {filing: list(self._texts(filing)) for filing in filings}
+        together = [text for filing in filings for text in texts[filing]]
+        if not together:
+            return
+        made = unit(self._embed(together))
+        if len(made) != len(together):
+            raise ValueError(f"{self.name} gave {len(made)} vectors for {len(together)} texts")
+        start = 0
+        for filing in filings:
+            save_array(self._index.path(filing, self._kind), made[start : start + len(texts[filing])])
+            start += len(texts[filing])
+
     def of_filing(self, filing: str) -> Vectors:
         """A filing's vectors, made if they aren't there."""
         path = self._index.path(filing, self._kind)
         if not path.exists():
-            texts = list(self._texts(filing))
-            made = unit(self._embed(texts))
-            if len(made) != len(texts):
-                raise ValueError(f"{self.name} gave {len(made)} vectors for {len(texts)} texts of {filing}")
-            save_array(path, made)
+            self.make([filing])
         vectors: Vectors = np.load(path)
         return vectors
 
@@ -85,16 +93,3 @@ def local_embed(folder: str | None = None, model: str = DEFAULT_LOCAL) -> Embed:
         else TextEmbedding(model, specific_model_path=str(Path(folder)))
     )
     return lambda texts: np.array(list(loaded.embed(list(texts))), np.float32)
-
-
-def pack(rows: Sequence[Sequence[float]]) -> str:
-    """Vectors as text, which is how the ledger keeps them."""
-    array = np.asarray(rows, np.float32)
-    return json.dumps({"shape": array.shape, "float32": base64.b64encode(array.tobytes()).decode()})
-
-
-def unpack(text: str) -> Vectors:
-    """Vectors from what :func:`pack` gave."""
-    held = json.loads(text)
-    rows: Vectors = np.frombuffer(base64.b64decode(held["float32"]), np.float32).reshape(held["shape"])
-    return rows

@@ -7,7 +7,7 @@ from warehouse.schema import Column, real, share, text, whole
 COVERAGE = ("evidence", "whole")
 POOLS = ("evidence", "filing", "corpus")
 USAGE_SOURCES = ("provider", "estimated", "assumed")
-PURPOSES = ("answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank")
+PURPOSES = ("answer", "judge", "resolve", "rewrite", "verify", "contextualise", "rerank", "embed")
 CALL_STATUSES = (
     "ok",
     "refused",
