@@ -11,6 +11,7 @@ from apportion.evaluation.resolving import resolver_summary as summarise
 from apportion.llm.requests import CallPurpose, CallResult, ChatRequest
 from apportion.retrieval.queries import query_request
 from apportion.retrieval.resolver.resolver import Resolution, Resolver
+from apportion.retrieval.resolver.schema import SchemaResolver, read_schema
 from apportion.retrieval.resolver.tables import known_companies
 from apportion.routes.systems import SYSTEMS
 from assets.asking import set_questions
@@ -65,8 +66,13 @@ def query_calls(
     }
 
 
-def make_resolver(store: Store, answering: Answering) -> Resolver:
-    """A resolver over the corpus."""
+def make_resolver(store: Store, answering: Answering) -> Resolver | SchemaResolver:
+    """A resolver over the corpus: of filings, or of documents that a schema names."""
+    if answering.document_schema:
+        names = (
+            store.scan("filings").filter(pl.col("status") == "ok").select("filing_id").collect()["filing_id"]
+        )
+        return SchemaResolver(names, read_schema(Path(answering.document_schema)))
     folder = Path(answering.companies) if answering.companies else None
     return Resolver(
         store.scan("filings")

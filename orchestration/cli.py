@@ -238,6 +238,19 @@ def run(
     work.run_set(outcome_set, settings, layout)
 
 
+@app.command()
+def structure(
+    key: Annotated[str, typer.Option(help="Columns of filings that should name one.")] = "ticker,fiscal_year",
+    schema: Annotated[Path | None, typer.Option(help="TOML file of another corpus's template.")] = None,
+    layout: Layout = Format.table,
+) -> None:
+    """Measure how regular the corpus's names are and how alike its documents."""
+    from orchestration.commands import structure as command
+    from orchestration.commands.work import names
+
+    command.report_structure(names(key), schema, layout)
+
+
 @app.command(name="systems")
 def compare_systems(
     outcome_set: SetName = "sample",

@@ -26,7 +26,16 @@ TITLES = {
 }
 
 
-TEXTS = ("router", "describer", "embedder", "reranker", "verifier", "companies", "model_folder")
+TEXTS = (
+    "router",
+    "describer",
+    "embedder",
+    "reranker",
+    "verifier",
+    "companies",
+    "model_folder",
+    "document_schema",
+)
 NUMBERS = ("default_year", "window")
 
 
