@@ -10,6 +10,7 @@ from apportion.evaluation.pairs import Pairs, pair_outcomes
 from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
 from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
+from apportion.features.accounting import accounting_signals
 from apportion.features.signals import retrieval_signals
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training, crossfit
@@ -113,15 +114,26 @@ def features(
         refused = (pl.col("cheap_refused") | pl.col("refuses")).alias("cheap_refused")
         rows = logged_features(asked, cheap, deep).join(signals, on="question_id").with_columns(refused)
     else:
+        read = retrieved_pages(store, outcome_set, ranked)
         found = decision_features(
             asked,
             ranked,
-            retrieved_pages(store, outcome_set, ranked),
+            read,
             cheap,
             comparison.cheap,
             comparison.deep,
         ).join(signals, on="question_id", maintain_order="left")
         rows = found.hstack(_retrieval_signals(store, outcome_set, answering, comparison, ranked, found))
+        if answering.retriever == ACCOUNTING:
+            rows = rows.hstack(
+                accounting_signals(
+                    found.select("question_id").join(asked, on="question_id", maintain_order="left"),
+                    ranked,
+                    read,
+                    DEPTHS[comparison.cheap],
+                    DEPTHS[comparison.deep],
+                )
+            )
     yield from publish(
         context,
         store,

@@ -62,6 +62,13 @@ SIGNAL_GROUPS: dict[str, tuple[str, ...]] = {
     "form": ("answer_words", "answer_sentences", "answer_lists", "answer_repetition", "answer_cut"),
     "overlap": ("asked_terms_echoed", "answer_terms_new", "items_asked", "items_echoed"),
     "retrieval": ("unread_score", "unread_coverage", "retriever_agreement"),
+    "accounting": (
+        "page_kind_wanted",
+        "items_printed_cheap",
+        "items_printed_deep",
+        "statements_missing",
+        "period_shown",
+    ),
 }
 """Names of the signals by kind: what importance is measured over."""
 

@@ -12,11 +12,13 @@ from apportion.retrieval.ranking import Ranked, Ranker, Scope, by_filing
 from apportion.retrieval.sharded import ShardedTfidf
 from apportion.retrieval.shards import IndexFolder
 
+ACCOUNTING = "accounting"
+
 RETRIEVERS: dict[str, Callable[[IndexFolder, Scope], Ranker]] = {
     ShardedTfidf.name: ShardedTfidf,
     FullText.name: FullText,
     Fusion.name: Fusion,
-    "accounting": Accounting,
+    ACCOUNTING: Accounting,
 }
 
 

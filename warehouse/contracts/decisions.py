@@ -66,6 +66,15 @@ SIGNALS: tuple[Column, ...] = (
     share(
         "retriever_agreement", "signal: overlap (Jaccard) of the first pages of two retrievers", nullable=True
     ),
+    share(
+        "page_kind_wanted",
+        "signal: how likely the first page's kind holds the answer (retriever accounting)",
+        nullable=True,
+    ),
+    share("items_printed_cheap", "signal: wanted line items that the cheap route's pages print", nullable=True),
+    share("items_printed_deep", "signal: wanted line items that the deep route's pages print", nullable=True),
+    whole("statements_missing", "signal: statements needed that the deep route's pages lack", nullable=True),
+    share("period_shown", "signal: asked years that head columns of the cheap route's pages", nullable=True),
 )
 
 """Signals of the cheap answer and its evidence; `apportion.features.signals` defines them."""
