@@ -8,14 +8,15 @@ import polars as pl
 
 from apportion.evaluation.pairs import Pairs, pair_outcomes
 from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
+from apportion.features.accounting import accounting_signals
 from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
-from apportion.features.accounting import accounting_signals
 from apportion.features.signals import retrieval_signals
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training, crossfit
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
+from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs

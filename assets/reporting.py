@@ -12,6 +12,7 @@ import polars as pl
 
 from apportion.report.page import Section, render
 from apportion.report.plots import quality_against_tokens, to_png
+from apportion.report.retrieval import retrieval_section
 from apportion.report.routing_section import TABLES as ROUTING_SHOWN
 from apportion.report.routing_section import routing_section
 from apportion.report.sections import escalation_section
@@ -30,6 +31,10 @@ TABLES_SHOWN = (
     "cost_quartiles",
     "question_audit",
 )
+
+
+POOLS_SHOWN = ("filing", "evidence", "corpus")
+"""The pool of which pages are explained is the first of these that there is."""
 
 
 def sections(store: Store) -> list[Section]:
@@ -66,13 +71,34 @@ def routing_sections(store: Store) -> list[Section]:
     ]
 
 
+def retrieval_sections(store: Store) -> list[Section]:
+    """A section for each set whose pages are ranked by knowledge of accounting."""
+    made = []
+    for outcome_set in store.slices("retrieval_reasons", "outcome_set"):
+        where = {"outcome_set": outcome_set}
+        reasons = store.read("retrieval_reasons", where)
+        if reasons.is_empty():
+            continue
+        pool = min(reasons["pool"].unique(), key=POOLS_SHOWN.index)
+        made.append(
+            retrieval_section(
+                outcome_set,
+                store.read("questions", where),
+                store.read("retrieval_summary", where),
+                store.read("retrieval_shares", where).filter(pl.col("pool") == pool),
+                reasons.filter(pl.col("pool") == pool),
+            )
+        )
+    return made
+
+
 def write_report(store: Store, folder: Path) -> Path:
     """Write the report into a folder and return its path; nobody ever reads half of it.
 
     Raises:
         ValueError: nothing is evaluated yet.
     """
-    found = sections(store)
+    found = [*sections(store), *retrieval_sections(store)]
     if not found:
         raise ValueError("nothing is evaluated yet; `apportion run` or `apportion demo` comes first")
     page = render(

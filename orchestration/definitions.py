@@ -9,6 +9,7 @@ from assets.chunking import chunk_index, chunks
 from assets.corpus import corpus
 from assets.decisions import allocation, features, predictions
 from assets.edgar import Edgar, edgar_index
+from assets.explaining import retrieval_reasons, retrieval_shares
 from assets.filings import FilingFiles
 from assets.importing import OutcomeLog, imported_log
 from assets.indices import page_index
@@ -34,6 +35,8 @@ defs = dg.Definitions(
         chunk_index,
         questions,
         imported_log,
+        retrieval_reasons,
+        retrieval_shares,
         resolutions,
         resolver_summary,
         retrievals,

@@ -49,7 +49,9 @@ index_chunks = dg.define_asset_job(
 )
 retrieve = dg.define_asset_job(
     "retrieve",
-    dg.AssetSelection.assets(*RETRIEVAL, "resolver_summary", "retrieval_summary"),
+    dg.AssetSelection.assets(
+        *RETRIEVAL, "resolver_summary", "retrieval_summary", "retrieval_reasons", "retrieval_shares"
+    ),
     description="Rank pages and count hits. No model is called.",
 )
 import_log = dg.define_asset_job(

@@ -38,8 +38,8 @@ def accounting_signals(
         cheap_depth, deep_depth: pages that either route reads.
 
     Returns:
-        The columns of the group ``accounting`` in :data:`apportion.features.signals.SIGNAL_GROUPS`: how likely the first
-        page's kind holds the answer, by the likeliest there can be; shares of the wanted line items that the pages of
+        The group ``accounting`` of :data:`apportion.features.signals.SIGNAL_GROUPS`: how likely the first page's kind
+        holds the answer, by the likeliest there can be; shares of the wanted line items that the pages of
         either route print, null where none is wanted; statements that the formula needs and the deeper route lacks; the
         share of the asked years that head columns of the cheap route's pages, null where none is asked.
     """
@@ -67,7 +67,9 @@ def _signals(wants: Wants, deep: Sequence[Mapping[str, Any]], cheap_depth: int) 
         "items_printed_cheap": _printed(wants, cheap),
         "items_printed_deep": _printed(wants, deep),
         "statements_missing": len(wants.needed_statements - kinds),
-        "period_shown": sum(year in years for year in wants.years) / len(wants.years) if wants.years else None,
+        "period_shown": sum(year in years for year in wants.years) / len(wants.years)
+        if wants.years
+        else None,
     }
 
 
@@ -76,4 +78,3 @@ def _printed(wants: Wants, pages: Sequence[Mapping[str, Any]]) -> float | None:
         return None
     printed = {item for page in pages for item in rows_of(page_lines(page["text"]))}
     return len(wants.items & printed) / len(wants.items)
-

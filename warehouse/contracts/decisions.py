@@ -71,7 +71,9 @@ SIGNALS: tuple[Column, ...] = (
         "signal: how likely the first page's kind holds the answer (retriever accounting)",
         nullable=True,
     ),
-    share("items_printed_cheap", "signal: wanted line items that the cheap route's pages print", nullable=True),
+    share(
+        "items_printed_cheap", "signal: wanted line items that the cheap route's pages print", nullable=True
+    ),
     share("items_printed_deep", "signal: wanted line items that the deep route's pages print", nullable=True),
     whole("statements_missing", "signal: statements needed that the deep route's pages lack", nullable=True),
     share("period_shown", "signal: asked years that head columns of the cheap route's pages", nullable=True),
