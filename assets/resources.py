@@ -76,8 +76,10 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     both to rules. ``embedder`` is ``latent``, ``local`` or a LiteLLM embedding model, ``reranker`` ``fused``, ``local``
     or a LiteLLM rerank model; ``model_folder`` holds local models. ``companies`` names a folder of the user's own
     tables of companies, ``document_schema`` a TOML file that routes documents of another kind, ``default_year`` the
-    year of questions that name none, ``window`` the tokens that the model takes where LiteLLM doesn't know. Spending on a model that has a price, or an unknown one, needs a cap
-    (``max_tokens``, ``max_usd``) or consent (``consent``). ``prices`` names a JSON file of the user's own prices.
+    year of questions that name none, ``window`` the tokens that the model takes where LiteLLM doesn't know.
+
+    Spending on a model that has a price, or an unknown one, needs a cap (``max_tokens``, ``max_usd``) or consent
+    (``consent``). ``prices`` names a JSON file of the user's own prices.
     """
 
     model: str | None = None

@@ -215,3 +215,26 @@ def test_a_models_rewriting_falls_back_where_it_is_none() -> None:
     assert read_query("cash?", {"query": "Cash held", "keywords": ["cash", "equivalents"]}) == SearchQuery(
         "Cash held", "cash equivalents"
     )
+
+
+def test_bm25_grows_with_relevance_and_is_not_clamped(index: ChunkIndex) -> None:
+    """SQLite's own bm25 is negative, smaller better; scores here are larger better, and zero only without a word."""
+    [found] = FullText(index, dict.fromkeys(index.filings)).rank(["company3 note7"], [None], 50)
+    assert (found[0].filing_id, found[0].page_number) == ("f3", 7)
+    assert found[0].score > found[1].score > 0
+    assert all(one.score >= 0 for one in found)
+
+
+def test_two_pages_in_scope_of_fifty_are_both_found(tmp_path: Path) -> None:
+    """Five wanted, two in scope: exactly those two, though all others fit the words better."""
+    rows = [(f"g{n:02d}", 0, "margin " * (n + 1)) for n in range(48)] + [
+        ("wanted", 0, "margin"),
+        ("wanted", 1, "x"),
+    ]
+    index = ChunkIndex(tmp_path)
+    index.add(pl.DataFrame(rows, schema=["filing_id", "chunk_number", "text"], orient="row"))
+    [ranked] = FullText(index, {"wanted": None}).rank(["margin"], [None], 5)
+    assert [(one.filing_id, one.page_number) for one in ranked] == [("wanted", 0), ("wanted", 1)]
+    vectors = LatentVectors(index)
+    [near] = NearestChunks(index, vectors, ["wanted"]).search(vectors.of_queries(["margin"]), 5)
+    assert {one.filing_id for one in near} == {"wanted"}
