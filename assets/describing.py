@@ -68,7 +68,7 @@ def prefixes(
         row["filing_id"]: row
         for row in store.read("filings").filter(pl.col("filing_id").is_in(filings)).iter_rows(named=True)
     }
-    tickers = make_resolver(store, answering).tickers()
+    tickers = make_resolver(store, answering, version).tickers()
     found: dict[tuple[str, int], str] = {}
     if variant == "tagged":
         for part in chunks_of(store, filings, version):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,5 +134,6 @@ def _cross_encoder(folder: str | None):  # type: ignore[no-untyped-def]
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ImportError:
         raise ImportError("a local reranker needs fastembed: pip install 'apportion[embeddings]'") from None
-    given = {} if folder is None else {"specific_model_path": folder}
+    own = None if folder is None else Path(folder) / "reranker"
+    given = {"specific_model_path": str(own)} if own is not None and own.is_dir() else {}
     return TextCrossEncoder(LOCAL_RERANKER, **given)

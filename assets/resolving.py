@@ -14,7 +14,7 @@ from apportion.retrieval.resolver.resolver import Resolution, Resolver
 from apportion.retrieval.resolver.schema import SchemaResolver, read_schema
 from apportion.retrieval.resolver.tables import known_companies
 from apportion.routes.systems import SYSTEMS
-from assets.asking import set_questions
+from assets.asking import corpus_version, set_questions
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
@@ -66,16 +66,21 @@ def query_calls(
     }
 
 
-def make_resolver(store: Store, answering: Answering) -> Resolver | SchemaResolver:
-    """A resolver over the corpus: of filings, or of documents that a schema names."""
+def make_resolver(store: Store, answering: Answering, version: int | None) -> Resolver | SchemaResolver:
+    """A resolver over a snapshot of the corpus: of filings, or of documents that a schema names."""
+    held = pl.col("filing_id").is_in(
+        store.scan("pages", version=version)
+        .select(pl.col("filing_id").unique())
+        .collect()["filing_id"]
+        .to_list()
+    )
     if answering.document_schema:
-        names = (
-            store.scan("filings").filter(pl.col("status") == "ok").select("filing_id").collect()["filing_id"]
-        )
+        names = store.scan("filings").filter(held).select("filing_id").collect()["filing_id"]
         return SchemaResolver(names, read_schema(Path(answering.document_schema)))
     folder = Path(answering.companies) if answering.companies else None
     return Resolver(
         store.scan("filings")
+        .filter(held)
         .select(
             "filing_id",
             "company",
@@ -109,10 +114,13 @@ def resolutions(
     """The filings that each question's words name; never what its source says of its filing."""
     store = warehouse.store()
     outcome_set = context.partition_key
-    asked = set_questions(store, outcome_set).select("question_id", "text")
+    everything = set_questions(store, outcome_set)
+    version = corpus_version(store, outcome_set, everything, refresh=answering.refresh)
+    # The filing that a source names with its question goes no further than this.
+    asked = everything.select("question_id", "text")
     routed = any(SYSTEMS[route].resolves for route in answering.routes if route in SYSTEMS)
     read = query_calls(context, warehouse, answering, outcome_set, asked, with_route=True) if routed else {}
-    resolver = make_resolver(store, answering)
+    resolver = make_resolver(store, answering, version)
     rows = []
     for question, text in asked.iter_rows():
         result = read.get(question)
@@ -136,7 +144,7 @@ def resolutions(
         "resolutions",
         pl.DataFrame(rows, schema=TABLES["resolutions"].schema),
         {"outcome_set": outcome_set},
-        inputs={"questions": None, "filings": None},
+        inputs={"questions": None, "pages": version},
         arguments={"default_year": answering.default_year, "companies": answering.companies},
         metadata={"model_calls": sum(not result.served for result in read.values())},
     )

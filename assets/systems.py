@@ -164,7 +164,7 @@ def _verify(
 ) -> None:
     """Check what was found, and search again where it is of another company; the last search stands."""
     model = router_model(work.store, work.outcome_set, work.answering)
-    resolver = make_resolver(work.store, work.answering)
+    resolver = make_resolver(work.store, work.answering, work.version)
     texts = dict(work.asked.select("question_id", "text").iter_rows())
     named = {q: one.tickers for q, one in resolutions.items() if one.tickers and q in found}
     open_ones = sorted(named)

@@ -13,7 +13,7 @@ from apportion.evaluation.systems import second_sample
 from apportion.evaluation.systems import system_comparison as compare
 from apportion.evaluation.systems import system_summary as summarise
 from apportion.judging.rubric import by_rules, plan_rubric, rubric_rows
-from assets.asking import set_questions
+from assets.asking import pages_version, set_questions
 from assets.calling import call_models
 from assets.checks import specs
 from assets.partitions import outcome_sets
@@ -140,7 +140,7 @@ def _coverage(store: Store, outcome_set: str, answering: Answering) -> tuple[pl.
         set_questions(store, outcome_set),
         store.read("resolutions", where),
         store.read("route_outcomes", where),
-        make_resolver(store, answering).tickers(),
+        make_resolver(store, answering, pages_version(store, outcome_set)).tickers(),
     )
     return rows, {}
 

@@ -6,8 +6,12 @@ on the chunks alone, so the same index gives the same basis in whatever order it
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
 import os
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +26,8 @@ SAMPLE = 6_000
 """Chunks that the basis is fitted on, at most."""
 TERMS = 50_000
 """Words of the basis, at most: those on most chunks."""
+UNUSED_S = 3_600
+"""Seconds after which a basis that isn't the index's any more is dropped."""
 VERSION = "1"
 
 
@@ -85,9 +91,7 @@ class LatentVectors:
             path = self._index.folder / f"basis-{self._key}.npz"
             if not path.exists():
                 fit(self._index).save(path)
-                for old in self._index.folder.glob("basis-*.npz"):
-                    if old != path:
-                        old.unlink(missing_ok=True)
+                _drop_old(self._index.folder.glob("basis-*.npz"), path)
             self._basis = LatentBasis.load(path)
         return self._basis
 
@@ -96,15 +100,22 @@ class LatentVectors:
         path = self._index.path(filing, f"latent-{self._key}.npy")
         if not path.exists():
             save_array(path, self.basis.project(self._index.words(filing)))
-            for old in self._index.folder.glob(f"{path.name.split('.latent-')[0]}.latent-*.npy"):
-                if old != path and self._key not in old.name:
-                    old.unlink(missing_ok=True)
+            of_filing = f"{glob.escape(self._index.name(filing))}.latent-*.npy"
+            _drop_old(self._index.folder.glob(of_filing), path)
         vectors: Vectors = np.load(path)
         return vectors
 
     def of_queries(self, texts: list[str]) -> Vectors:
         """Vectors of questions, one row each."""
         return self.basis.project(unigram_counts(texts))
+
+
+def _drop_old(paths: Iterable[Path], kept: Path) -> None:
+    """Drop what earlier states of the index left; not what another process may be about to read."""
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            if path != kept and time.time() - path.stat().st_mtime > UNUSED_S:
+                path.unlink()
 
 
 def fit(index: ChunkIndex) -> LatentBasis:
