@@ -143,7 +143,10 @@ def _ticker(
 ) -> Mention | tuple[str, tuple[Filer, ...]] | None:
     """The company of a ticker, or an abbreviation that might be of several."""
     written = word.written
-    if not TICKER.fullmatch(written) or (not marked and (written in NOT_TICKERS or len(written) < 2)):
+    # "GM's revenue" is about a company, whatever "GM" may stand for elsewhere.
+    owner = word.possessive and len(written) > 1 and ticker_key(written) in catalogue.by_ticker
+    named = marked or owner or (written not in NOT_TICKERS and len(written) > 1)
+    if not TICKER.fullmatch(written) or not named:
         return None
     if shouting and not marked:
         return None

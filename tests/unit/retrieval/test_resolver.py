@@ -112,6 +112,13 @@ def test_ambiguous_tokens_resolve_where_they_are_tickers() -> None:
     assert resolver.resolve("DVA treatments 2023").filing_ids == ("dva",)
 
 
+def test_common_abbreviations_are_tickers_where_they_own_something() -> None:
+    resolver = Resolver([filing("gm", "General Motors Company", "GM"), filing("x", "Acme Corp", "ACMX")])
+    assert resolver.resolve("What were GM's deliveries in 2023?").filing_ids == ("gm",)
+    assert resolver.resolve("What was Acme's GM % in 2023?").filing_ids == ("x",)
+    assert resolver.resolve("What were deliveries of General Motors (GM) in 2023?").filing_ids == ("gm",)
+
+
 def test_a_name_of_two_filers_is_not_guessed() -> None:
     corpus = [filing("a", "Acme Corp", "ACMA"), filing("b", "Acme Inc", "ACMB")]
     resolution = Resolver(corpus).resolve("What was Acme's revenue in 2023?")
