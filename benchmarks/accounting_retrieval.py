@@ -24,7 +24,11 @@ from apportion.evaluation.bootstrap import mean_intervals
 from apportion.judging.numeric import figures, numeric_agreement
 from apportion.llm.embedded.reader import answer_prompt
 from apportion.retrieval.accounting.ablation import signal_shares
+from apportion.retrieval.accounting.learnt import Example, cross_fitted
 from apportion.retrieval.accounting.page_shard import PageShard
+from apportion.retrieval.accounting.ranker import WEIGHTS, Accounting
+from apportion.retrieval.accounting.signals import Signals
+from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import RETRIEVERS, rank_within_filings
 from apportion.retrieval.shards import IndexFolder, TermShard
 from apportion.routes.prompts import ContextPage, answer_messages, parse_answer
@@ -77,6 +81,30 @@ def rates(asked: pl.DataFrame, rankings: Sequence[Sequence[int]]) -> pl.DataFram
                  "mrr": f"{found[4].estimate:.3f}"}
             )  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def learnt_rankings(index: IndexFolder, scope: Scope, asked: pl.DataFrame) -> list[list[int]]:
+    """Rankings by weights that learnt from other filings' questions."""
+    kept: dict[tuple[str, str], Signals] = {}
+    ranker = Accounting(index, scope, signals=kept)
+    questions, filings = asked["text"].to_list(), asked["filing_id"].to_list()
+    ranker.rank(questions, filings, 1)
+    examples = []
+    for row in asked.iter_rows(named=True):
+        signals = kept[row["filing_id"], row["text"]]
+        cited = np.zeros(len(signals.kinds), np.bool_)
+        # Whole filings: a page's number is its place.
+        cited[[page["page_number"] for page in row["evidence"] if page["filing_id"] == row["filing_id"]]] = (
+            True
+        )
+        examples.append(
+            Example(row["filing_id"], np.column_stack([signals.values[name] for name in WEIGHTS]), cited)
+        )
+    rankings = []
+    for question, filing, weights in zip(questions, filings, cross_fitted(examples), strict=True):
+        (ranking,) = Accounting(index, scope, weights, signals=kept).rank([question], [filing], DEPTH)
+        rankings.append([page.page_number for page in ranking])
+    return rankings
 
 
 def prints_answer(asked: pl.DataFrame, rankings: Sequence[Sequence[int]], pages: dict[str, list[str]]) -> str:
@@ -163,6 +191,8 @@ def main() -> None:
         for name in RETRIEVERS:
             table = rates(asked, found[name])
             print(f"\n{name}\n{table if name == 'accounting' else table.filter(pl.col('family') == 'all')}")
+        learnt = learnt_rankings(index, scope, asked)
+        print(f"\naccounting, weights learnt from other filings\n{rates(asked, learnt)}")
         print(f"\nanswer's figure: {prints_answer(asked, found['accounting'], pages)}")
         for name in ("tfidf", "accounting"):
             print(f"embedded reader over five pages of {name}: {reader(asked, found[name], pages)}")

@@ -16,7 +16,7 @@ from apportion.retrieval.accounting.covering import order
 from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.accounting.signals import Signals, signals_of
 from apportion.retrieval.accounting.wants import wants_of
-from apportion.retrieval.fusion import Fusion
+from apportion.retrieval.fulltext import FullText
 from apportion.retrieval.ranking import Ranked, Scope, best
 from apportion.retrieval.shards import IndexFolder, TermShard
 
@@ -33,10 +33,11 @@ WEIGHTS: Mapping[str, float] = {
 }
 """Weights of the untrained fusion."""
 
-FILINGS_SEARCHED = 8
+FILINGS_SEARCHED = 5
 """Filings of a wider scope whose pages are ranked for a question that names none."""
 
 FILINGS_DEPTH = 200
+PAGES_OF_FILING = 3
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Accounting:
     def rank(self, questions: Sequence[str], filings: Sequence[str | None], k: int) -> list[list[Ranked]]:
         """As `Ranker.rank`. Scores are at most the sum of the weights.
 
-        Statistics are each filing's own. A question without a filing is searched by the fusion of TF-IDF and full text
-        first; the pages of the filings found stand by their score within their filing times the filing's share.
+        Statistics are each filing's own. A question without a filing is searched by full text first; the pages of the
+        filings found stand by their score within their filing times the filing's share.
         """
         return [[one.page for one in explained] for explained in self.explain(questions, filings, k)]
 
@@ -82,10 +83,10 @@ class Accounting:
         open_places = [place for place, filing in enumerate(filings) if filing is None]
         shares = self._filing_shares([questions[place] for place in open_places])
         found: list[list[Explained]] = [[] for _ in questions]
-        asked: dict[str, list[tuple[int, float]]] = {}
+        asked: dict[str, list[tuple[int, float | None]]] = {}
         for place, filing in enumerate(filings):
             if filing is not None and filing in self.scope:
-                asked.setdefault(filing, []).append((place, 1.0))
+                asked.setdefault(filing, []).append((place, None))
         for place, of_filings in zip(open_places, shares, strict=True):
             for filing, share in of_filings.items():
                 asked.setdefault(filing, []).append((place, share))
@@ -102,7 +103,7 @@ class Accounting:
         ]
 
     def _within(
-        self, filing: str, shard: PageShard, terms: TermShard, question: str, share: float, k: int
+        self, filing: str, shard: PageShard, terms: TermShard, question: str, share: float | None, k: int
     ) -> list[Explained]:
         wants = wants_of(question)
         signals = None if self.signals is None else self.signals.get((filing, question))
@@ -132,7 +133,7 @@ class Accounting:
                     tuple(item for item, certainty in signals.rows.items() if certainty[place] > 0),
                 )
             )
-        if share == 1.0:
+        if share is None:
             return explained
         return [
             Explained(
@@ -145,17 +146,22 @@ class Accounting:
         ]
 
     def _filing_shares(self, questions: Sequence[str]) -> list[dict[str, float]]:
-        """For each question the filings to look into, with the score of each one's best page by the best of all."""
+        """For each question the filings to look into, with the full text's score of each by the best of all.
+
+        A filing's score is the sum of its best pages': one page alone says little of whose it is.
+        """
         if not questions:
             return []
-        rankings = Fusion(self.index, self.scope).rank(questions, [None] * len(questions), FILINGS_DEPTH)
+        cores = [wants_of(question).core for question in questions]
+        rankings = FullText(self.index, self.scope).rank(cores, [None] * len(cores), FILINGS_DEPTH)
         shares = []
         for ranking in rankings:
-            firsts: dict[str, float] = {}
+            pages: dict[str, list[float]] = {}
             for page in ranking:
-                firsts.setdefault(page.filing_id, page.score)
-            largest = max(firsts.values(), default=1.0)
-            kept = sorted(firsts.items(), key=lambda pair: (-pair[1], pair[0]))[:FILINGS_SEARCHED]
+                pages.setdefault(page.filing_id, []).append(page.score)
+            sums = {filing: sum(scores[:PAGES_OF_FILING]) for filing, scores in pages.items()}
+            largest = max(sums.values(), default=0.0) or 1.0
+            kept = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))[:FILINGS_SEARCHED]
             shares.append({filing: score / largest for filing, score in kept})
         return shares
 
