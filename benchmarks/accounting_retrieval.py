@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from apportion.corpus.financebench import read_financebench
+from apportion.corpus.page_kinds import page_profiles
 from apportion.corpus.pdf import read_pdf
 from apportion.evaluation.bootstrap import mean_intervals
 from apportion.judging.numeric import figures, numeric_agreement
@@ -28,12 +29,14 @@ from apportion.retrieval.accounting.learnt import Example, cross_fitted
 from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.accounting.ranker import WEIGHTS, Accounting
 from apportion.retrieval.accounting.signals import Signals
+from apportion.retrieval.accounting.wants import wants_of
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import RETRIEVERS, rank_within_filings
 from apportion.retrieval.shards import IndexFolder, TermShard
 from apportion.routes.prompts import ContextPage, answer_messages, parse_answer
 
 DEPTH = 20
+BUILT = ("page kinds", "terms", "accounting")
 HALVES = ("even", "odd", "all")
 
 
@@ -81,6 +84,22 @@ def rates(asked: pl.DataFrame, rankings: Sequence[Sequence[int]]) -> pl.DataFram
                  "mrr": f"{found[4].estimate:.3f}"}
             )  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def in_one_filing(index: IndexFolder, pages: dict[str, list[str]], questions: Sequence[str]) -> str:
+    """CPU time of one question at a time in the filing nearest to 300 pages, shards opened anew each time."""
+    name = min(pages, key=lambda filing: (abs(len(pages[filing]) - 300), filing))
+    rank_within_filings("accounting", index, {name: None}, [questions[0]], [name], DEPTH)
+    spent = []
+    for question in questions:
+        wants_of.cache_clear()
+        start = time.process_time()
+        rank_within_filings("accounting", index, {name: None}, [question], [name], DEPTH)
+        spent.append(1e3 * (time.process_time() - start))
+    return (
+        f"CPU ms a question in a filing of {len(pages[name])} pages: median {np.median(spent):.1f}, "
+        f"95 % below {np.quantile(spent, 0.95):.1f}, most {max(spent):.1f}"
+    )
 
 
 def learnt_rankings(index: IndexFolder, scope: Scope, asked: pl.DataFrame) -> list[list[int]]:
@@ -169,9 +188,12 @@ def main() -> None:
     print(f"{asked.height} questions on {len(pages)} filings of {count:,} pages")
     with tempfile.TemporaryDirectory() as scratch:
         index = IndexFolder(Path(scratch))
-        spent = {"terms": 0.0, "accounting": 0.0}
+        spent = dict.fromkeys(BUILT, 0.0)
         for name, texts in pages.items():
             numbers = list(range(len(texts)))
+            start = time.process_time()
+            page_profiles(texts)
+            spent["page kinds"] += time.process_time() - start
             start = time.process_time()
             terms = TermShard.build(numbers, texts)
             spent["terms"] += time.process_time() - start
@@ -197,13 +219,12 @@ def main() -> None:
         for name in ("tfidf", "accounting"):
             print(f"embedded reader over five pages of {name}: {reader(asked, found[name], pages)}")
         print(f"\nCPU ms a page: reading PDFs {1e3 * reading_s / count:.2f}", end="")
-        print(
-            ", ".join(["", *(f"{name} {1e3 * spent[name] / count:.2f}" for name in ("terms", "accounting"))])
-        )
+        print(", ".join(["", *(f"{name} {1e3 * spent[name] / count:.2f}" for name in BUILT)]))
         print(
             "CPU ms a question:",
             ", ".join(f"{n} {1e3 * spent[f'rank {n}'] / asked.height:.1f}" for n in RETRIEVERS),
         )
+        print(in_one_filing(index, pages, asked["text"].to_list()))
         if given.shares:
             shares = signal_shares(index, scope, asked).filter(pl.col("family") == "all")
             print(shares)
