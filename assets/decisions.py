@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from apportion.evaluation.many import ManyRoutes, ManySweep, many_selection_frames, sweep_many
 from apportion.evaluation.pairs import Pairs, pair_outcomes
 from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
 from apportion.features.accounting import accounting_signals
@@ -23,7 +24,7 @@ from assets.checks import specs
 from assets.learning import answer_pool, contexts_of
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
-from assets.resources import Answering, Comparison, Warehouse
+from assets.resources import MANY, Answering, Comparison, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
@@ -220,13 +221,40 @@ def predictions(
 
 def allocate(
     store: Store, outcome_set: str, comparison: Comparison, bought: pl.DataFrame | None = None
-) -> Sweep:
+) -> Sweep | ManySweep:
     """Every policy at every budget from the stored predictions, or as ``bought``, rows of `selections`, has it."""
+    if comparison.deep == MANY:
+        return _allocate_many(store, outcome_set, comparison, bought)
     where = pair_slice(outcome_set, comparison)
     return sweep_policies(
         read_pairs(store, outcome_set, comparison),
         store.read("features", where),
         store.read("predictions", where),
+        gain_model=comparison.gain_model,
+        cost_model=COST_MODEL_IN_USE,
+        budgets=comparison.budgets,
+        bought=bought,
+    )
+
+
+def _allocate_many(
+    store: Store, outcome_set: str, comparison: Comparison, bought: pl.DataFrame | None
+) -> ManySweep:
+    pairs = {route: comparison.model_copy(update={"deep": route}) for route in comparison.deep_routes}
+    predicted = {
+        route: store.read("predictions", pair_slice(outcome_set, pair)) for route, pair in pairs.items()
+    }
+    lacking = [route for route, rows in predicted.items() if rows.is_empty()]
+    if len(pairs) < 2 or lacking:
+        raise ValueError(
+            f"set {outcome_set!r} has no predictions from {comparison.cheap} to {', '.join(lacking) or 'two routes'}; "
+            "`apportion evaluate` with all of --deep makes them"
+        )
+    known = store.read("features", pair_slice(outcome_set, pairs[comparison.deep_routes[0]]))
+    return sweep_many(
+        ManyRoutes.of({route: read_pairs(store, outcome_set, pair) for route, pair in pairs.items()}),
+        known,
+        predicted,
         gain_model=comparison.gain_model,
         cost_model=COST_MODEL_IN_USE,
         budgets=comparison.budgets,
@@ -263,10 +291,12 @@ def allocation(
     store = warehouse.store()
     outcome_set = context.partition_key
     sweep = allocate(store, outcome_set, comparison)
-    for table, frames in (
-        ("orders", order_frames(sweep)),
-        ("selections", selection_frames(sweep, comparison.deep)),
-    ):
+    if isinstance(sweep, ManySweep):
+        # Several steps of one question may stand in an order: only what was chosen is kept.
+        written = (("orders", iter(())), ("selections", many_selection_frames(sweep)))
+    else:
+        written = (("orders", order_frames(sweep)), ("selections", selection_frames(sweep, comparison.deep)))
+    for table, frames in written:
         rows = pl.concat(
             [TABLES[table].empty().drop(*pair_slice(outcome_set, comparison)), *frames],
             how="vertical_relaxed",
@@ -282,11 +312,12 @@ def allocation(
                 "budgets": list(comparison.budgets),
                 "gain_model": comparison.gain_model,
                 "cost_model": COST_MODEL_IN_USE,
+                **({"deep_routes": list(comparison.deep_routes)} if comparison.deep == MANY else {}),
             },
         )
 
 
-def read_sweep(store: Store, outcome_set: str, comparison: Comparison) -> Sweep:
+def read_sweep(store: Store, outcome_set: str, comparison: Comparison) -> Sweep | ManySweep:
     """The sweep as the table `selections` has it."""
     return allocate(
         store, outcome_set, comparison, store.read("selections", pair_slice(outcome_set, comparison))

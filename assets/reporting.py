@@ -15,8 +15,8 @@ from apportion.report.plots import quality_against_tokens, to_png
 from apportion.report.retrieval import retrieval_section
 from apportion.report.routing_section import TABLES as ROUTING_SHOWN
 from apportion.report.routing_section import routing_section
-from apportion.report.sections import escalation_section
-from assets.resources import Warehouse
+from apportion.report.sections import escalation_section, many_section
+from assets.resources import MANY, Warehouse
 from warehouse.store import Store
 
 TABLES_SHOWN = (
@@ -36,6 +36,8 @@ TABLES_SHOWN = (
 POOLS_SHOWN = ("filing", "evidence", "corpus")
 """The pool of which pages are explained is the first of these that there is."""
 
+MANY_SHOWN = ("selections", "policy_summary", "policy_comparison", "selection_overlap", "frontier")
+
 
 def sections(store: Store) -> list[Section]:
     """A section for each set and pair of routes that is evaluated."""
@@ -47,6 +49,10 @@ def sections(store: Store) -> list[Section]:
     made = []
     for outcome_set, cheap, deep in pairs.iter_rows():
         where = {"outcome_set": outcome_set, "cheap_route": cheap, "deep_route": deep}
+        if deep == MANY:
+            shown = {name: store.read(name, where) for name in MANY_SHOWN}
+            made.append(many_section(outcome_set, cheap, shown))
+            continue
         tables = {
             name: store.read(name, {"outcome_set": outcome_set} if name == "route_summary" else where)
             for name in TABLES_SHOWN

@@ -28,6 +28,12 @@ SetName = Annotated[str, typer.Option("--set", help="Name of the outcome set.")]
 Layout = Annotated[Format, typer.Option("--format", help="How tables are printed.")]
 Cheap = Annotated[str, typer.Option(help="Route already paid for.")]
 Deep = Annotated[str, typer.Option(help="Deeper call decided on.")]
+SeveralDeep = Annotated[
+    str,
+    typer.Option(
+        help="Deeper call decided on; several joined by commas, or `*` for all others: one is chosen a question."
+    ),
+]
 Judge = Annotated[str, typer.Option(help="Model that grades, as LiteLLM names it.")]
 Model = Annotated[str | None, typer.Option(help="Model that answers, as LiteLLM names it.")]
 Retriever = Annotated[str, typer.Option(help="Ranking method.")]
@@ -273,7 +279,7 @@ def compare_systems(
 def evaluate(
     outcome_set: SetName = "sample",
     cheap: Cheap = "top1",
-    deep: Deep = "top5",
+    deep: SeveralDeep = "top5",
     judge: GradedBy = None,
     budgets: Budgets = None,
     gain_model: GainModel = "ridge_boosting",

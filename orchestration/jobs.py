@@ -30,6 +30,17 @@ PUBLISHED = (
     "question_audit",
 )
 
+SEVERAL = (
+    "orders",
+    "selections",
+    "route_summary",
+    "policy_summary",
+    "policy_comparison",
+    "selection_overlap",
+    "frontier",
+)
+"""What there is where one of several deep routes is chosen for each question."""
+
 ingest_filings = dg.define_asset_job(
     "ingest_filings", dg.AssetSelection.assets(*CORPUS), description="A batch of filings and their pages."
 )
@@ -68,6 +79,11 @@ evaluate = dg.define_asset_job(
     "evaluate",
     dg.AssetSelection.assets(*DECISIONS, *PUBLISHED),
     description="Predict, allocate and publish from logged outcomes. No model is called.",
+)
+evaluate_many = dg.define_asset_job(
+    "evaluate_many",
+    dg.AssetSelection.assets(*SEVERAL),
+    description="Choose among several deep routes, from the predictions of each. No model is called.",
 )
 publish = dg.define_asset_job(
     "publish", dg.AssetSelection.assets(*PUBLISHED), description="The published tables, from what is decided."
@@ -125,6 +141,7 @@ jobs = [
     import_log,
     answer,
     evaluate,
+    evaluate_many,
     publish,
     run,
     fit_models,

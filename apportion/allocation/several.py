@@ -81,7 +81,7 @@ def allocate_several(
     best: tuple[float, Ints] | None = None
     # The priced order is nearly always the better one; where a price is zero it is blind to that resource.
     for weights in (prices, np.divide(1.0, levels, out=np.zeros(levels.shape), where=levels > 0)):
-        arm = _walk(allocation_path(g, c @ weights, keys=keys), g, c, levels)
+        arm = walk(allocation_path(g, c @ weights, keys=keys), g, c, levels)
         gain = float(_taken(g, arm).sum())
         if best is None or gain > best[0]:
             best = (gain, arm)
@@ -130,8 +130,17 @@ def _best_prices(
     return best_prices, best, rounds
 
 
-def _walk(path: Path, gains: Floats, costs: Floats, budgets: Floats) -> Ints:
-    """Take every step that fits what remains of all budgets; an item whose step doesn't fit goes no further."""
+def walk(path: Path, gains: Floats, costs: Floats, budgets: Floats) -> Ints:
+    """Take every step that fits what remains of all budgets; an item whose step doesn't fit goes no further.
+
+    Args:
+        path: steps, best first.
+        gains, costs: over the first arm, shapes (n, k) and (n, k, r) for r resources.
+        budgets: shape (r,).
+
+    Returns:
+        The arm of each item, shape (n,); 0 is the first.
+    """
     arm = np.zeros(path.items, dtype=np.int64)
     stopped = np.zeros(path.items, dtype=np.bool_)
     ahead = np.arange(len(path))

@@ -11,46 +11,35 @@ import polars as pl
 
 from apportion.evaluation.bootstrap import mean_intervals
 from apportion.evaluation.pairs import Floats
-from apportion.evaluation.sweep import Sweep
+from apportion.evaluation.sweep import Allocated
 
 RESAMPLES = 2000
 BASELINES = ("gain_only", "random", "refusal")
 METRICS = ("quality", "accuracy", "tokens_per_question")
 
 
-def realised(sweep: Sweep, cheap: Floats, deep: Floats) -> Floats:
-    """Each question's value after allocation, averaged over the seeds, shape (policies, budgets, questions)."""
-    return np.asarray(cheap + sweep.share_chosen * (deep - cheap), dtype=np.float64)
-
-
-def policy_summary(sweep: Sweep) -> pl.DataFrame:
+def policy_summary(sweep: Allocated) -> pl.DataFrame:
     """Rows of `policy_summary`, without the set and the pair (token-budgeted escalation, tables II and VI)."""
-    pairs = sweep.pairs
-    n = len(pairs)
-    cost = pairs.values("deep_tokens")
-    cheap_tokens = pairs.values("cheap_tokens").mean()
-    quality = realised(sweep, pairs.values("cheap_quality"), pairs.values("deep_quality")).mean(axis=2)
-    accuracy = realised(sweep, pairs.values("cheap_correct"), pairs.values("deep_correct")).mean(axis=2)
-    calls = sweep.share_chosen.sum(axis=2)
-    spend = sweep.spend(cost)
-    helped = sweep.share_chosen @ pairs.helped
-    hurt = sweep.share_chosen @ pairs.hurt
+    n = len(sweep.groups)
+    quality, accuracy = sweep.played("quality").mean(axis=2), sweep.played("correct").mean(axis=2)
+    calls, spend = sweep.calls.sum(axis=2), sweep.spent
+    helped, hurt = sweep.changed
     predicted_spend = sweep.predicted_spend()
     rows: list[dict[str, Any]] = []
     for p, policy in enumerate(sweep.policies):
         for b, fraction in enumerate(sweep.budgets):
-            tokens = cheap_tokens + spend[p, b] / n
+            tokens = sweep.cheap_tokens + spend[p, b] / n
             rows.append(
                 {
                     "policy": policy,
                     "gain_model": sweep.model_of(policy),
                     "budget_fraction": fraction,
                     "questions": n,
-                    "left_out": pairs.left_out,
+                    "left_out": sweep.left_out,
                     "accuracy": accuracy[p, b],
                     "quality": quality[p, b],
                     "tokens_per_question": tokens,
-                    "tokens_saved_against_deep": 1 - tokens / cost.mean(),
+                    "tokens_saved_against_deep": 1 - tokens / sweep.deep_tokens,
                     "escalated_share": calls[p, b] / n,
                     "selected_calls": calls[p, b],
                     "mean_selected_cost": spend[p, b] / calls[p, b] if calls[p, b] else None,
@@ -71,18 +60,16 @@ def policy_summary(sweep: Sweep) -> pl.DataFrame:
 
 
 def policy_comparison(
-    sweep: Sweep, baselines: Sequence[str] = BASELINES, *, resamples: int = RESAMPLES, seed: int = 0
+    sweep: Allocated, baselines: Sequence[str] = BASELINES, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> pl.DataFrame:
     """Rows of `policy_comparison`: each policy less each baseline at each budget above zero.
 
     Differences are paired by question; filings are resampled, every difference on the same draws.
     """
-    pairs = sweep.pairs
     values = {
-        "quality": realised(sweep, pairs.values("cheap_quality"), pairs.values("deep_quality")),
-        "accuracy": realised(sweep, pairs.values("cheap_correct"), pairs.values("deep_correct")),
-        "tokens_per_question": pairs.values("cheap_tokens")
-        + sweep.share_chosen * pairs.values("deep_tokens"),
+        "quality": sweep.played("quality"),
+        "accuracy": sweep.played("correct"),
+        "tokens_per_question": sweep.played("tokens"),
     }
     rows: list[dict[str, Any]] = []
     columns: list[Floats] = []
@@ -109,7 +96,7 @@ def policy_comparison(
                         }
                     )
     found = (
-        mean_intervals(np.column_stack(columns), pairs.groups, resamples=resamples, seed=seed)
+        mean_intervals(np.column_stack(columns), sweep.groups, resamples=resamples, seed=seed)
         if columns
         else []
     )
@@ -118,12 +105,11 @@ def policy_comparison(
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def selection_overlap(sweep: Sweep) -> pl.DataFrame:
+def selection_overlap(sweep: Allocated) -> pl.DataFrame:
     """Rows of `selection_overlap`, averaged over the seeds (token-budgeted escalation, table V)."""
     rows: list[dict[str, Any]] = []
     for (a, policy_a), (b, policy_b) in combinations(enumerate(sweep.policies), 2):
-        both = (sweep.chosen[a] & sweep.chosen[b]).sum(axis=2)
-        either = (sweep.chosen[a] | sweep.chosen[b]).sum(axis=2)
+        both, either = sweep.in_common(a, b)
         for i, fraction in enumerate(sweep.budgets):
             defined = either[:, i] > 0
             rows.append(
@@ -131,8 +117,8 @@ def selection_overlap(sweep: Sweep) -> pl.DataFrame:
                     "budget_fraction": fraction,
                     "policy_a": policy_a,
                     "policy_b": policy_b,
-                    "share_a": float(sweep.chosen[a, :, i].mean()),
-                    "share_b": float(sweep.chosen[b, :, i].mean()),
+                    "share_a": float(sweep.calls[a, i].mean()),
+                    "share_b": float(sweep.calls[b, i].mean()),
                     "shared": float(both[:, i].mean()),
                     "jaccard": float((both[defined, i] / either[defined, i]).mean())
                     if defined.any()
@@ -142,13 +128,11 @@ def selection_overlap(sweep: Sweep) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"jaccard": pl.Float64}, infer_schema_length=None)
 
 
-def policy_frontier(sweep: Sweep, *, resamples: int = RESAMPLES, seed: int = 0) -> pl.DataFrame:
+def policy_frontier(sweep: Allocated, *, resamples: int = RESAMPLES, seed: int = 0) -> pl.DataFrame:
     """Rows of `frontier` for the policies: quality against realised tokens (token-budgeted escalation, figure 2)."""
-    pairs = sweep.pairs
-    quality = realised(sweep, pairs.values("cheap_quality"), pairs.values("deep_quality"))
-    tokens = pairs.values("cheap_tokens").mean() + sweep.spend(pairs.values("deep_tokens")) / len(pairs)
-    flat = quality.reshape(-1, len(pairs)).T
-    found = iter(mean_intervals(flat, pairs.groups, resamples=resamples, seed=seed))
+    quality, tokens = sweep.played("quality"), sweep.cheap_tokens + sweep.spent / len(sweep.groups)
+    flat = quality.reshape(-1, len(sweep.groups)).T
+    found = iter(mean_intervals(flat, sweep.groups, resamples=resamples, seed=seed))
     rows: list[dict[str, Any]] = []
     for p, policy in enumerate(sweep.policies):
         for b, fraction in enumerate(sweep.budgets):

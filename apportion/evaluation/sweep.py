@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,35 @@ BUDGETS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 
 GAIN_POLICIES = ("gain_only", "gain_per_token", "knapsack", "oracle_cost_knapsack")
 """Policies that use a benefit model."""
+
+
+class Allocated(Protocol):
+    """What policies chose, of one deep route or of several; `Sweep` says what each member is."""
+
+    @property
+    def policies(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def budgets(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def limits(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def groups(self) -> list[str]: ...  # noqa: D102
+    @property
+    def left_out(self) -> int: ...  # noqa: D102
+    @property
+    def cheap_tokens(self) -> float: ...  # noqa: D102
+    @property
+    def deep_tokens(self) -> float: ...  # noqa: D102
+    @property
+    def calls(self) -> Floats: ...  # noqa: D102
+    @property
+    def spent(self) -> Floats: ...  # noqa: D102
+    @property
+    def changed(self) -> tuple[Floats, Floats]: ...  # noqa: D102
+    def played(self, what: str) -> Floats: ...  # noqa: D102
+    def predicted_spend(self) -> Floats: ...  # noqa: D102
+    def in_common(self, a: int, b: int) -> tuple[Floats, Floats]: ...  # noqa: D102
+    def model_of(self, policy: str) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -53,6 +83,58 @@ class Sweep:
     predicted_cost: npt.NDArray[np.int64]
     orders: Mapping[tuple[str, int], npt.NDArray[np.int64]]
     gain_model: str
+
+    @property
+    def groups(self) -> list[str]:
+        """The filing of each question."""
+        return self.pairs.groups
+
+    @property
+    def left_out(self) -> int:
+        """Questions of the set that aren't here."""
+        return self.pairs.left_out
+
+    @property
+    def cheap_tokens(self) -> float:
+        """Mean tokens of the cheap call."""
+        return float(self.pairs.values("cheap_tokens").mean())
+
+    @property
+    def deep_tokens(self) -> float:
+        """Mean tokens of the deep call, made for every question."""
+        return float(self.pairs.values("deep_tokens").mean())
+
+    @cached_property
+    def calls(self) -> Floats:
+        """Share of the seeds under which a deep call was bought, shape (policies, budgets, questions)."""
+        return self.share_chosen
+
+    @cached_property
+    def spent(self) -> Floats:
+        """Mean over the seeds of the bought calls' tokens, shape (policies, budgets)."""
+        return self.spend(self.pairs.values("deep_tokens"))
+
+    def played(self, what: str) -> Floats:
+        """Each question's ``quality``, ``correct`` or ``tokens`` after allocation, averaged over the seeds.
+
+        Shape (policies, budgets, questions).
+        """
+        cheap, deep = self.pairs.values(f"cheap_{what}"), self.pairs.values(f"deep_{what}")
+        if what == "tokens":
+            return np.asarray(cheap + self.share_chosen * deep, dtype=np.float64)
+        return np.asarray(cheap + self.share_chosen * (deep - cheap), dtype=np.float64)
+
+    @cached_property
+    def changed(self) -> tuple[Floats, Floats]:
+        """Bought calls that helped, and that hurt, averaged over the seeds, both of shape (policies, budgets)."""
+        return self.share_chosen @ self.pairs.helped, self.share_chosen @ self.pairs.hurt
+
+    def in_common(self, a: int, b: int) -> tuple[Floats, Floats]:
+        """Calls that both of two policies bought, and that either bought, both of shape (seeds, budgets)."""
+        return (
+            np.asarray((self.chosen[a] & self.chosen[b]).sum(axis=2), dtype=np.float64),
+            np.asarray((self.chosen[a] | self.chosen[b]).sum(axis=2), dtype=np.float64),
+        )
 
     def model_of(self, policy: str) -> str:
         """The benefit model behind a policy; empty where it uses none."""
@@ -121,15 +203,15 @@ def sweep_policies(
     costs = np.zeros((len(seeds), len(pairs)), dtype=np.int64)
     orders: dict[tuple[str, int], npt.NDArray[np.int64]] = {}
     for s, seed in enumerate(seeds):
-        gains[s] = _predicted(ids, predictions, "gain", gain_model, seed)
-        costs[s] = whole_costs(_predicted(ids, predictions, "cost", cost_model, seed))
+        gains[s] = predicted_by(ids, predictions, "gain", gain_model, seed)
+        costs[s] = whole_costs(predicted_by(ids, predictions, "cost", cost_model, seed))
         candidates = Candidates(
             keys=ids["question_id"].to_list(),
             predicted_gain=gains[s],
             predicted_cost=costs[s],
-            confidence=_nan(signals["cheap_confidence"]),
-            margin=_nan(signals["margin"]),
-            refused=_nan(signals["cheap_refused"]),
+            confidence=unknown_as_nan(signals["cheap_confidence"]),
+            margin=unknown_as_nan(signals["margin"]),
+            refused=unknown_as_nan(signals["cheap_refused"]),
             realised_gain=pairs.gain,
             realised_cost=pairs.frame["deep_tokens"].to_numpy(),
         )
@@ -214,7 +296,12 @@ def _mark_bought(
     chosen[tuple(placed[f"at_{name}"].to_numpy() for name, _ in axes)] = True
 
 
-def _predicted(ids: pl.DataFrame, predictions: pl.DataFrame, target: str, model: str, seed: int) -> Floats:
+def predicted_by(ids: pl.DataFrame, predictions: pl.DataFrame, target: str, model: str, seed: int) -> Floats:
+    """One model's predictions under one seed for the questions, in their order, shape (n,).
+
+    Raises:
+        ValueError: a question has none.
+    """
     found = predictions.filter(
         (pl.col("target") == target) & (pl.col("model") == model) & (pl.col("seed") == seed)
     ).select("question_id", "predicted")
@@ -228,5 +315,6 @@ def _predicted(ids: pl.DataFrame, predictions: pl.DataFrame, target: str, model:
     return joined["predicted"].to_numpy()
 
 
-def _nan(series: pl.Series) -> Floats:
+def unknown_as_nan(series: pl.Series) -> Floats:
+    """A column as floats, unknown as NaN."""
     return series.cast(pl.Float64).fill_null(np.nan).to_numpy()

@@ -58,6 +58,50 @@ def escalation_section(
     return Section(f"{outcome_set}: {cheap} to {deep}", findings(cheap, deep, tables), parts)
 
 
+def many_section(outcome_set: str, cheap: str, tables: Mapping[str, pl.DataFrame]) -> Section:
+    """The section where one of several deep routes is chosen for each question.
+
+    Args:
+        outcome_set, cheap: which.
+        tables: its rows of the published tables and of `selections`, by name.
+    """
+    bought = tables["selections"]
+    routes = bought["route"].unique().sort().to_list()
+    each = (
+        bought.filter(pl.col("budget_fraction").is_in(SHOWN_BUDGETS))
+        .group_by("policy", "budget_fraction", "seed", "route")
+        .agg(pl.len().alias("calls"))
+        .group_by("policy", "budget_fraction", "route")
+        .agg((pl.col("calls").sum() / bought["seed"].n_unique()).alias("calls"))
+        .pivot(on="route", index=["budget_fraction", "policy"], values="calls", sort_columns=True)
+        .fill_null(0.0)
+        .sort("budget_fraction", "policy")
+    )
+    compared = tables["policy_comparison"].filter(
+        (pl.col("metric") == "quality")
+        & (pl.col("policy") == "gain_per_token")
+        & (pl.col("budget_fraction") == 0.1)
+    )
+    return Section(
+        f"{outcome_set}: {cheap} to one of {', '.join(routes)}",
+        [_verdict(row) for row in compared.iter_rows(named=True)],
+        [
+            Part(
+                "Quality against tokens",
+                "Each point is a nominal budget, a share of the dearest call for everybody; crosses are routes taken "
+                "once for every question.",
+                svg=to_svg(quality_against_tokens(tables["frontier"])),
+            ),
+            Part("Policies", "", _policies(tables["policy_summary"])),
+            Part("Differences to gain-only, in quality", "", _differences(tables["policy_comparison"])),
+            Part("Calls of each deep route, mean over the seeds", "", each),
+            Part(
+                "Overlap of what gain-only and gain-per-token buy", "", _overlap(tables["selection_overlap"])
+            ),
+        ],
+    )
+
+
 def findings(cheap: str, deep: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
     """The answer in a few sentences, each read off a table."""
     routes = {row["route"]: row for row in tables["route_summary"].iter_rows(named=True)}

@@ -13,6 +13,7 @@ from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.progress import listen
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
+from assets.resources import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
@@ -141,10 +142,38 @@ def answer_counts(outcome_set: str) -> pl.DataFrame:
 def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Evaluate a set from its log, then print its tables."""
     check_set(outcome_set)
-    pair = settings.get("comparison", {})
-    check_answered(outcome_set, pair.get("cheap", "top1"), pair.get("deep", "top5"))
-    _work("evaluate", outcome_set, settings)
-    print_tables(outcome_set, settings.get("comparison", {}), layout)
+    pair = dict(settings.get("comparison", {}))
+    deep = deep_routes(outcome_set, pair)
+    check_answered(outcome_set, pair.get("cheap", "top1"), *deep)
+    if len(deep) == 1:
+        _work("evaluate", outcome_set, {**settings, "comparison": {**pair, "deep": deep[0]}})
+        print_tables(outcome_set, {**pair, "deep": deep[0]}, layout)
+        return
+    for route in deep:
+        _work("evaluate", outcome_set, {**settings, "comparison": {**pair, "deep": route}})
+    together = {**pair, "deep": MANY, "deep_routes": deep}
+    _work("evaluate_many", outcome_set, {**settings, "comparison": together})
+    print_tables(outcome_set, together, layout)
+
+
+def deep_routes(outcome_set: str, pair: Mapping[str, Any]) -> list[str]:
+    """The deep routes asked for; ``*`` is every other route of the set whose tokens somebody counted.
+
+    Raises:
+        CallError: a route isn't there, stands twice or is the cheap one, or ``*`` finds none.
+    """
+    outcomes = Store().read("route_outcomes", {"outcome_set": outcome_set})
+    known = outcomes["route"].unique().sort().to_list()
+    asked = names(pair.get("deep", "top5"))
+    if asked == [MANY]:
+        counted = outcomes.filter(pl.col("total_tokens").is_not_null())["route"].unique().sort().to_list()
+        asked = [route for route in counted if route != pair["cheap"]]
+    if not asked or len(set(asked)) < len(asked) or pair.get("cheap") in asked:
+        raise CallError(
+            f"--deep {pair.get('deep')}: give routes other than {pair.get('cheap')}, each once; in set "
+            f"{outcome_set!r} there are {', '.join(known) or 'none'}"
+        )
+    return asked
 
 
 def _work(job: str, outcome_set: str, settings: Mapping[str, Mapping[str, Any]]) -> Finished:
