@@ -21,7 +21,7 @@ from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
-from assets.learning import answer_pool, contexts_of
+from assets.learning import answer_pool, contexts_of, with_texts
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import MANY, Answering, Comparison, Warehouse
@@ -85,8 +85,13 @@ def read_training(store: Store, outcome_set: str, comparison: Comparison) -> tup
     pool = (
         None if comparison.gain_model == PAPER_MODEL else answer_pool(store, outcome_set, comparison, judge)
     )
-    known = store.read("features", pair_slice(outcome_set, comparison))
-    return pairs, training_of(pairs, known, pool)
+    known = store.read("features", pair_slice(outcome_set, comparison)).with_columns(
+        pl.lit(comparison.cheap).alias("route")
+    )
+    told = with_texts(
+        known, set_questions(store, outcome_set), store.read("route_outcomes", {"outcome_set": outcome_set})
+    )
+    return pairs, training_of(pairs, told.drop("route"), pool)
 
 
 @dg.asset(

@@ -51,11 +51,21 @@ def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
     outcomes = store.read("route_outcomes", where).join(grades, on=["question_id", "route"], how="semi")
     signals = answer_rows(asked, outcomes, contexts_of(store, outcome_set, outcomes))
     return (
-        signals.join(grades, on=["question_id", "route"])
+        with_texts(signals, asked, outcomes)
+        .join(grades, on=["question_id", "route"])
         .join(question_features(asked), on="question_id")
         .join(question_groups(asked).select("question_id", "group"), on="question_id")
         .with_columns(outcome_set=pl.lit(outcome_set))
         .sort("question_id", "route")
+    )
+
+
+def with_texts(rows: pl.DataFrame, asked: pl.DataFrame, outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Rows of answers, by question and route, with the texts that a benefit model may read."""
+    questions = asked.select("question_id", pl.col("text").alias("question_text"))
+    answers = outcomes.select("question_id", "route", pl.col("answer").alias("answer_text"))
+    return rows.join(questions, on="question_id", how="left").join(
+        answers, on=["question_id", "route"], how="left"
     )
 
 

@@ -3,7 +3,9 @@
 `TwoPart` asks whether the cheap answer is wrong, then whether the deep one would be right given that. `HelpHurt`
 asks both questions at once. Each is a logistic regression on the signals, shrunk hard (C = 0.02) since there are
 few filings, over a pool of graded answers (`apportion.prediction.pool`). `Blend` is the mean of their log-odds.
-`MonotoneBoosting` learns from the pair alone, and may not predict less gain for more signs of refusal.
+`MonotoneBoosting` learns from the pair alone, and may not predict less gain for more signs of refusal; so does
+`TextBoosting` (`texts`), which also reads what question and answer are about. What is chosen or weighed among them
+is in `selection`.
 """
 
 from __future__ import annotations
@@ -225,14 +227,3 @@ def _mean_odds(chances: Sequence[Floats]) -> Floats:
     bounded = [np.clip(chance, 1e-6, 1 - 1e-6) for chance in chances]
     odds = np.mean([np.log(chance / (1 - chance)) for chance in bounded], axis=0)
     return np.asarray(1 / (1 + np.exp(-odds)), dtype=np.float64)
-
-
-RECOMMENDED = Blend.name
-"""The benefit model that policies use; the choice was made on the development half and frozen."""
-
-BENEFIT_MODELS: tuple[type[TwoPart] | type[HelpHurt] | type[Blend] | type[MonotoneBoosting], ...] = (
-    Blend,
-    TwoPart,
-    HelpHurt,
-    MonotoneBoosting,
-)

@@ -11,26 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from apportion.prediction.benefit import (
-    BENEFIT_MODELS,
-    BenefitModel,
-    Blend,
-    HelpHurt,
-    MonotoneBoosting,
-    TwoPart,
-)
+from apportion.prediction.benefit import BenefitModel
 from apportion.prediction.cost import COST_MODELS
 from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
 from apportion.prediction.pool import AnswerPool
-from apportion.prediction.quality import auroc
+from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, Scored, choose_and_weigh
 from apportion.prediction.threads import one_thread
 
 FOLDS = 5
-INNER_FOLDS = 2
+INNER_FOLDS = 3
 SMALL = 5_000
-SELECTED = "selected"
-BENEFIT_NAMES = tuple(model.name for model in BENEFIT_MODELS)
 SEEDS = (11, 22, 33)
 
 
@@ -142,6 +133,8 @@ def _held_out(training: Training, seed: int) -> list[pl.DataFrame]:
 
 def few_threads(training: Training) -> AbstractContextManager[Any]:
     """One thread for small sets: threads that wait for one another cost more there than they save."""
+    import sklearn.ensemble  # noqa: F401 - a limit reaches only what is loaded
+
     return one_thread(None, when=training.features.height < SMALL)
 
 
@@ -153,7 +146,7 @@ def benefit_chances(
         return {}
     found: dict[str, tuple[Floats, Floats, Floats]] = {
         name: (np.zeros(len(folds)), np.zeros(len(folds)), np.zeros(len(folds)))
-        for name in (*BENEFIT_NAMES, SELECTED)
+        for name in (*BENEFIT_NAMES, WEIGHTED, SELECTED)
     }
     for fold in range(int(folds.max()) + 1):
         held_out = folds == fold
@@ -177,13 +170,15 @@ def gain_and_chances(
     won, lost = 1.0, 1.0
     if seen.helped is not None and seen.helped.any():
         won = float(seen.gain[seen.helped].mean())
+    if isinstance(model, Scored):
+        return won * model.gain(features), helps, hurts
     if seen.hurt is not None and seen.hurt.any():
         lost = -float(seen.gain[seen.hurt].mean())
     return helps * won - hurts * lost, helps, hurts
 
 
 def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ()) -> dict[str, BenefitModel]:
-    """Every benefit model fitted on the training rows and the pool, and `selected`, the one that does best inside.
+    """Every benefit model fitted on the training rows and the pool, and what was chosen and weighed among them.
 
     Args:
         training: the rows.
@@ -192,46 +187,10 @@ def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ())
     """
     if training.pool is None:
         raise ValueError("the benefit models learn from a pool of graded answers, and there is none")
-    pool = training.pool.without(without)
-    made = fitted_models(pool, seed)
-    made[SELECTED] = made[choose(training, pool, seed)]
-    return made
-
-
-def fitted_models(pool: AnswerPool, seed: int) -> dict[str, BenefitModel]:
-    """Every benefit model fitted on a pool, by name, in the order of `BENEFIT_NAMES`."""
-    two_part, help_hurt = TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool)
-    return {
-        "blend": Blend.of(two_part, help_hurt),
-        "two_part": two_part,
-        "help_hurt": help_hurt,
-        "monotone_boosting": MonotoneBoosting(seed).fit(pool),
-    }
-
-
-def choose(training: Training, pool: AnswerPool, seed: int) -> str:
-    """The benefit model that ranks helped questions best, held out by filing inside the training rows.
-
-    Figures are AUROC over inner folds; without both kinds of question, or with too few filings, the first is taken.
-    """
-    names = sorted(set(training.groups))
-    if (
-        training.helped is None
-        or len(names) < INNER_FOLDS
-        or not 0 < training.helped.sum() < len(training.helped)
-    ):
-        return BENEFIT_NAMES[0]
-    folds = grouped_folds(training.groups, seed, INNER_FOLDS)
-    scores = {name: np.zeros(len(folds)) for name in BENEFIT_NAMES}
-    for fold in range(int(folds.max()) + 1):
-        held_out = folds == fold
-        inner = pool.without(training.groups_at(held_out))
-        tested = training.features.filter(pl.Series(held_out))
-        for name, model in fitted_models(inner, seed).items():
-            helps, hurts = model.chances(tested)
-            scores[name][held_out] = helps - hurts
-    figures = [auroc(training.helped.astype(np.float64), scores[name]) or 0.0 for name in BENEFIT_NAMES]
-    return BENEFIT_NAMES[int(np.argmax(np.round(figures, 9)))]
+    ranked = training.helped is not None and 0 < training.helped.sum() < len(training.helped)
+    several = len(set(training.groups)) >= INNER_FOLDS
+    folds = grouped_folds(training.groups, seed, INNER_FOLDS) if ranked and several else None
+    return choose_and_weigh(training, training.pool.without(without), seed, folds)
 
 
 def _benefit_frames(
@@ -268,7 +227,9 @@ def in_sample(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
             ]
         if training.pool is not None:
             # The logistic models know no seed, and which of them was selected is a question of held-out folds.
-            for name, made in fitted_models(training.pool, seeds[0]).items():
+            for name, made in fit_benefit(training, seeds[0]).items():
+                if name == SELECTED:
+                    continue
                 chances = gain_and_chances(training, made, training.features)
                 frames += _benefit_frames(training, name, seeds[0], nowhere, chances)
     return pl.concat(frames)

@@ -17,8 +17,11 @@ Floats = npt.NDArray[np.float64]
 PROMPT_PARTS = ("letters", "digits", "signs", "words")
 """What a prompt is made of; the exact cost model alone reads these."""
 
+TEXTS = ("question_text", "answer_text")
+"""Texts that a benefit model may read; never features by themselves."""
+
 NEVER = frozenset(
-    {"outcome_set", "cheap_route", "deep_route", "question_id"}
+    {*TEXTS, "outcome_set", "cheap_route", "deep_route", "question_id"}
     | {f"{side}_prompt_{part}" for side in ("cheap", "deep") for part in PROMPT_PARTS}
 )
 NOT_FEATURES = NEVER | frozenset(SIGNALS)

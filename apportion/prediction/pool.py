@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -45,6 +46,10 @@ class AnswerPool:
 
     def pairs(self) -> pl.DataFrame:
         """Every ordered pair of routes on every question: features of the first, name and grade of the second."""
+        return self._pairs
+
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
         second = self.answers.select(
             "outcome_set",
             "question_id",

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from apportion.evaluation.sweep import BUDGETS
-from apportion.prediction.crossfit import BENEFIT_NAMES, SELECTED
 from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.progress import listen
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
@@ -61,7 +61,7 @@ def comparison(
     Raises:
         CallError: a budget is not a fraction, a route is compared with itself, or there is no such benefit model.
     """
-    known = (PAPER_MODEL, *BENEFIT_NAMES, SELECTED)
+    known = (PAPER_MODEL, WEIGHTED, *BENEFIT_NAMES, SELECTED)
     if gain_model not in known:
         raise CallError(
             f"--gain-model {gain_model}: there is no such benefit model; models: {', '.join(known)}"
