@@ -10,6 +10,7 @@ from apportion.evaluation.many import ManyRoutes, ManySweep, many_selection_fram
 from apportion.evaluation.pairs import Pairs, pair_outcomes
 from apportion.evaluation.sweep import Sweep, order_frames, selection_frames, sweep_policies
 from apportion.features.accounting import accounting_signals
+from apportion.features.consistency import samples_of
 from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
 from apportion.features.signals import retrieval_signals
@@ -114,7 +115,12 @@ def features(
     asked = set_questions(store, outcome_set)
     outcomes = store.read("route_outcomes", {"outcome_set": outcome_set})
     cheap = outcomes.filter(pl.col("route") == comparison.cheap)
-    signals = answer_rows(asked, cheap, contexts_of(store, outcome_set, cheap)).drop("route")
+    sampled = outcomes.filter((pl.col("route") == comparison.cheap) | samples_of(comparison.cheap))
+    signals = (
+        answer_rows(asked, sampled, contexts_of(store, outcome_set, cheap))
+        .filter(pl.col("route") == comparison.cheap)
+        .drop("route")
+    )
     if ranked.is_empty() or not {comparison.cheap, comparison.deep} <= DEPTHS.keys():
         deep = outcomes.filter(pl.col("route") == comparison.deep)
         # Without our own wording of an abstention, a refusal is told by its wording alone.

@@ -276,6 +276,35 @@ def compare_systems(
 
 
 @app.command()
+def judge(
+    outcome_set: SetName,
+    model: Annotated[
+        str, typer.Option("--judge", help="Model that grades, as LiteLLM names it.")
+    ] = "embedded/judge",
+    api_base: ApiBase = None,
+    prices: Prices = None,
+    concurrency: Concurrency = 16,
+    rpm: PerMinute = None,
+    tpm: TokensPerMinute = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    yes: Consent = False,
+    layout: Layout = Format.table,
+) -> None:
+    """Grade a set's answers, imported ones too, and compare with its human labels."""
+    from orchestration.commands import work
+
+    answering = {
+        "judge": model,
+        **sending(api_base, prices, concurrency, rpm, tpm),
+        "max_tokens": max_tokens,
+        "max_usd": max_usd,
+        "consent": yes,
+    }
+    work.judge_set(outcome_set, answering, layout)
+
+
+@app.command()
 def evaluate(
     outcome_set: SetName = "sample",
     cheap: Cheap = "top1",

@@ -16,7 +16,9 @@ ROUTING = (
     "router_calibration",
 )
 DECISIONS = ("features", "predictions", "orders", "selections")
+GRADES = ("judgements", "route_quality", "calls", "judge_agreement")
 PUBLISHED = (
+    "judge_agreement",
     "route_summary",
     "policy_summary",
     "policy_comparison",
@@ -74,6 +76,11 @@ answer = dg.define_asset_job(
     "answer",
     dg.AssetSelection.assets(*RETRIEVAL, *ANSWERS),
     description="Retrieve, answer on every route, judge. Calls models.",
+)
+grade = dg.define_asset_job(
+    "grade",
+    dg.AssetSelection.assets(*GRADES),
+    description="Grade a set's answers, logged ones too, and compare with its human labels. Calls the judge.",
 )
 evaluate = dg.define_asset_job(
     "evaluate",
@@ -140,6 +147,7 @@ jobs = [
     retrieve,
     import_log,
     answer,
+    grade,
     evaluate,
     evaluate_many,
     publish,

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from apportion.features.consistency import samples_of
+
 Floats = npt.NDArray[np.float64]
 
 COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -97,7 +99,7 @@ def pair_outcomes(
         questions: rows of `questions` of one set.
         outcomes: its rows of `route_outcomes`.
         quality: its rows of `route_quality` of one judge.
-        cheap_route, deep_route: the pair.
+        cheap_route, deep_route: the pair; further samples of the cheap route are charged to it.
         costed: leave out questions without token counts; else they stay, with unknown tokens, to learn gains from.
 
     Raises:
@@ -123,7 +125,28 @@ def pair_outcomes(
             pl.col("input_tokens").alias(f"{side}_input_tokens"),
             pl.col("output_tokens").alias(f"{side}_output_tokens"),
         )
+        if side == "cheap":
+            spent = _with_samples(spent, outcomes, route)
         frame = frame.join(spent, on="question_id", how="left").join(graded, on="question_id", how="left")
     needed = [name for name in COLUMNS if name != "family" and (costed or not name.endswith("_tokens"))]
     usable = frame.select(*COLUMNS).drop_nulls(needed).sort("question_id")
     return Pairs(usable, frame.height - usable.height)
+
+
+def _with_samples(spent: pl.DataFrame, outcomes: pl.DataFrame, route: str) -> pl.DataFrame:
+    """The cheap call's tokens with those of further samples of its route, which were drawn before the decision."""
+    further = outcomes.filter(samples_of(route))
+    if further.is_empty():
+        return spent
+    # One unknown count makes the sum unknown.
+    unknown = pl.col("total_tokens").null_count() > 0
+    added = further.group_by("question_id").agg(
+        pl.when(unknown).then(None).otherwise(pl.col("total_tokens").sum()).alias("further"),
+        pl.lit(value=True).alias("sampled"),
+    )
+    total = pl.when(pl.col("sampled").fill_null(value=False)).then(pl.col("cheap_tokens") + pl.col("further"))
+    return (
+        spent.join(added, on="question_id", how="left")
+        .with_columns(total.otherwise(pl.col("cheap_tokens")).alias("cheap_tokens"))
+        .drop("further", "sampled")
+    )

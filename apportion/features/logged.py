@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from apportion.features.consistency import sample_agreement
 from apportion.features.decision import answer_features
 from apportion.features.signals import answer_signals
 
@@ -56,7 +57,11 @@ def answer_rows(
         for question, route, answer in answered.iter_rows()
         if question in asked
     ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    if not rows:
+        return pl.DataFrame(rows)
+    return pl.DataFrame(rows, infer_schema_length=None).join(
+        sample_agreement(outcomes), on=["question_id", "route"], how="left", maintain_order="left"
+    )
 
 
 def logged_features(

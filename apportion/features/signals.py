@@ -61,6 +61,7 @@ SIGNAL_GROUPS: dict[str, tuple[str, ...]] = {
     "type": ("asked_for", "type_mismatch", "operands_needed", "operands_missing"),
     "form": ("answer_words", "answer_sentences", "answer_lists", "answer_repetition", "answer_cut"),
     "overlap": ("asked_terms_echoed", "answer_terms_new", "items_asked", "items_echoed"),
+    "consistency": ("sample_agreement",),
     "retrieval": ("unread_score", "unread_coverage", "retriever_agreement"),
     "accounting": (
         "page_kind_wanted",

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from apportion.evaluation.bootstrap import statistic_interval
+from apportion.evaluation.pairs import question_groups
+
 ALL = "all"
+RESAMPLES = 1000
+Floats = npt.NDArray[np.float64]
 
 
 def agreement(quality: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
@@ -14,52 +21,69 @@ def agreement(quality: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         quality: rows of `route_quality` of one set, of human and other judges.
-        questions: its rows of `questions`; the family is read.
+        questions: its rows of `questions`; family and filing are read.
 
     Returns:
         judge, family (``all`` too), answers, agreement, kappa (Cohen 1960; null where chance alone agrees wholly) and
-        bias: the judge's share of right answers less the human's. Empty where no answer was graded by both.
+        bias, the judge's share of right answers less the human's, each of the last two with its filing-clustered
+        interval. Empty where no answer was graded by both.
     """
     human = (
         quality.filter((pl.col("judged_by") == "human") & pl.col("correct").is_not_null())
         .group_by("question_id", "route")
         .agg(pl.col("correct").first().alias("human"))
     )
+    asked = question_groups(questions).with_columns(pl.col("family").fill_null("unknown"))
     both = (
         quality.filter((pl.col("judged_by") != "human") & pl.col("correct").is_not_null())
         .select("question_id", "route", "judge", "correct")
         .join(human, on=["question_id", "route"])
-        .join(questions.select("question_id", pl.col("family").fill_null("unknown")), on="question_id")
+        .join(asked, on="question_id")
+        .sort("question_id", "route")
     )
     rows: list[dict[str, Any]] = []
     for judge in both["judge"].unique().sort():
         graded = both.filter(pl.col("judge") == judge)
         for family in (ALL, *graded["family"].unique().sort()):
             part = graded if family == ALL else graded.filter(pl.col("family") == family)
-            rows += [_row(judge, family, part)]
+            rows.append({"judge": judge, "family": family, **_figures(part)})
+    figures = ("agreement", "kappa", "kappa_ci_low", "kappa_ci_high", "bias", "bias_ci_low", "bias_ci_high")
     return pl.DataFrame(
         rows,
         schema={
             "judge": pl.String,
             "family": pl.String,
             "answers": pl.Int64,
-            "agreement": pl.Float64,
-            "kappa": pl.Float64,
-            "bias": pl.Float64,
+            **dict.fromkeys(figures, pl.Float64),
         },
     )
 
 
-def _row(judge: str, family: str, graded: pl.DataFrame) -> dict[str, Any]:
-    said, truth = graded["correct"].cast(pl.Float64), graded["human"].cast(pl.Float64)
-    observed = float((graded["correct"] == graded["human"]).mean())  # type: ignore[arg-type]
-    a, b = float(said.mean()), float(truth.mean())  # type: ignore[arg-type]
+def _figures(graded: pl.DataFrame) -> dict[str, Any]:
+    said, truth = (graded[name].cast(pl.Float64).to_numpy() for name in ("correct", "human"))
+    found: dict[str, Any] = {"answers": graded.height, "agreement": float((said == truth).mean())}
+    for name, statistic in (("kappa", _kappa), ("bias", _bias)):
+        interval = statistic_interval(
+            lambda counts, of=statistic: of(said, truth, counts),  # type: ignore[misc]
+            graded["group"].to_list(),
+            resamples=RESAMPLES,
+        )
+        known = interval.estimate is not None and np.isfinite(interval.estimate)
+        found |= {
+            name: interval.estimate if known else None,
+            f"{name}_ci_low": interval.low if known else None,
+            f"{name}_ci_high": interval.high if known else None,
+        }
+    return found
+
+
+def _kappa(said: Floats, truth: Floats, counts: Floats) -> float:
+    total = counts.sum()
+    a, b = float(said @ counts) / total, float(truth @ counts) / total
     by_chance = a * b + (1 - a) * (1 - b)
-    return {
-        "judge": judge,
-        "family": family,
-        "answers": graded.height,
-        "agreement": observed,
-        "kappa": None if by_chance >= 1 else (observed - by_chance) / (1 - by_chance),
-        "bias": a - b,
-    }
+    observed = float((said == truth) @ counts) / total
+    return float("nan") if by_chance >= 1 else (observed - by_chance) / (1 - by_chance)
+
+
+def _bias(said: Floats, truth: Floats, counts: Floats) -> float:
+    return float((said - truth) @ counts) / float(counts.sum())

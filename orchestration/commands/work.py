@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from apportion.evaluation.sweep import BUDGETS
+from apportion.features.consistency import sampled_route
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.progress import listen
@@ -139,6 +140,21 @@ def answer_counts(outcome_set: str) -> pl.DataFrame:
     )
 
 
+def judge_set(outcome_set: str, answering: Mapping[str, Any], layout: Format) -> None:
+    """Grade every answer of a set, then print how far each judge agrees with its human labels."""
+    check_set(outcome_set)
+    _check_model(answering["judge"])
+    if answer_counts(outcome_set).is_empty():
+        raise CallError(f"set {outcome_set!r} has no answers yet; `apportion run` or `import` brings some")
+    finished = _work("grade", outcome_set, {"answering": answering})
+    say(f"set {outcome_set}: {finished.model_calls} model calls made")
+    found = Store().read("judge_agreement", {"outcome_set": outcome_set})
+    if found.is_empty():
+        say(f"set {outcome_set} has no human labels to compare with: graded, nothing compared")
+    title = f"Judges against human labels, set {outcome_set}"
+    show(found.drop("outcome_set") if layout is Format.table else found, layout, title=title)
+
+
 def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Evaluate a set from its log, then print its tables."""
     check_set(outcome_set)
@@ -167,7 +183,7 @@ def deep_routes(outcome_set: str, pair: Mapping[str, Any]) -> list[str]:
     asked = names(pair.get("deep", "top5"))
     if asked == [MANY]:
         counted = outcomes.filter(pl.col("total_tokens").is_not_null())["route"].unique().sort().to_list()
-        asked = [route for route in counted if route != pair["cheap"]]
+        asked = [route for route in counted if sampled_route(route) != pair["cheap"]]
     if not asked or len(set(asked)) < len(asked) or pair.get("cheap") in asked:
         raise CallError(
             f"--deep {pair.get('deep')}: give routes other than {pair.get('cheap')}, each once; in set "

@@ -59,6 +59,7 @@ SIGNALS: tuple[Column, ...] = (
     share("answer_terms_new", "signal: share of its words that are not in the question", nullable=True),
     whole("items_asked", "signal: line items and metrics that the question names", nullable=True),
     share("items_echoed", "signal: share of them that the answer names", nullable=True),
+    share("sample_agreement", "signal: agreement with further samples of the cheap route", nullable=True),
     real("unread_score", "signal: score of the best page not read, by that of the first", nullable=True),
     real(
         "unread_coverage", "signal: share of the question's terms found only in pages not read", nullable=True

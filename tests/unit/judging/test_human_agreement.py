@@ -20,6 +20,13 @@ def quality(labels: list[tuple[str, bool | None, bool | None]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"correct": pl.Boolean})
 
 
+def asked(ids: list[str], families: list[str | None]) -> pl.DataFrame:
+    page = pl.List(pl.Struct({"filing_id": pl.String, "page_number": pl.Int64}))
+    return pl.DataFrame(
+        {"question_id": ids, "family": families, "filing_id": [f"f{i // 2}" for i in range(len(ids))]}
+    ).with_columns(pl.lit(None, dtype=page).alias("evidence"))
+
+
 def test_kappa_and_bias_are_those_of_the_four_counts() -> None:
     labels = [
         ("a", True, True),
@@ -28,22 +35,24 @@ def test_kappa_and_bias_are_those_of_the_four_counts() -> None:
         ("d", False, True),
         ("e", True, True),
     ]
-    questions = pl.DataFrame({"question_id": list("abcdefg"), "family": ["x", "x", "y", "y", None, "x", "x"]})
+    questions = asked(list("abcdefg"), ["x", "x", "y", "y", None, "x", "x"])
     found = agreement(quality([*labels, ("f", None, True), ("g", True, None)]), questions)
     first = found.row(0, named=True)
     assert (first["family"], first["answers"]) == ("all", 5)
     assert first["agreement"] == pytest.approx(3 / 5)
     assert first["kappa"] == pytest.approx((3 / 5 - (9 + 4) / 25) / (1 - 13 / 25))
     assert first["bias"] == pytest.approx(0.0)
+    assert first["kappa_ci_low"] <= first["kappa"] <= first["kappa_ci_high"]
+    assert first["bias_ci_low"] <= 0 <= first["bias_ci_high"]
     assert found["family"].to_list() == ["all", "unknown", "x", "y"]
     assert found.filter(pl.col("family") == "x")["bias"].item() == pytest.approx(-1 / 2)
 
 
 def test_agreement_by_chance_alone_has_no_kappa() -> None:
-    questions = pl.DataFrame({"question_id": ["a"], "family": ["x"]})
+    questions = asked(["a"], ["x"])
     assert agreement(quality([("a", True, True)]), questions)["kappa"].to_list() == [None, None]
 
 
 def test_without_both_there_is_nothing() -> None:
-    questions = pl.DataFrame({"question_id": ["a"], "family": ["x"]})
+    questions = asked(["a"], ["x"])
     assert agreement(quality([("a", True, None)]), questions).is_empty()
