@@ -190,7 +190,8 @@ def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ())
     ranked = training.helped is not None and 0 < training.helped.sum() < len(training.helped)
     several = len(set(training.groups)) >= INNER_FOLDS
     folds = grouped_folds(training.groups, seed, INNER_FOLDS) if ranked and several else None
-    return choose_and_weigh(training, training.pool.without(without), seed, folds)
+    with few_threads(training):
+        return choose_and_weigh(training, training.pool.without(without), seed, folds)
 
 
 def _benefit_frames(

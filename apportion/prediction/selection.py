@@ -62,6 +62,7 @@ def fitted_models(pool: AnswerPool, seed: int) -> dict[str, BenefitModel]:
 class Member:
     """A model in a mean of scores: the score, its weight, and how it is standardised."""
 
+    name: str
     score: Score
     weight: float
     mean: float
@@ -76,6 +77,11 @@ class Scored:
         self._members = tuple(members)
         self._chances: list[tuple[float, float]] = []
         self._level = 0.0
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each member, by name."""
+        return {member.name: member.weight for member in self._members}
 
     def fit(self, pool: AnswerPool) -> Scored:
         """Its members are fitted, and what their scores mean was learnt beside them: nothing is left to fit."""
@@ -141,7 +147,11 @@ def choose_and_weigh(
         raw = [float(np.exp((figures[name] - top) / TEMPERATURE)) for name in names]
         members = [
             Member(
-                scores[name], weight / sum(raw), float(inner[name].mean()), float(inner[name].std()) or 1.0
+                name,
+                scores[name],
+                weight / sum(raw),
+                float(inner[name].mean()),
+                float(inner[name].std()) or 1.0,
             )
             for name, weight in zip(names, raw, strict=True)
         ]

@@ -94,6 +94,30 @@ def test_the_same_call_prints_the_same_bytes(answered: CommandLine) -> None:
     assert {row["routes"] for row in listed} == {"top1,top5"}
 
 
+def test_one_of_several_deep_routes_is_chosen_for_each_question(answered: CommandLine) -> None:
+    shown = answered.ok(
+        "evaluate", "--set", "tiny", "--cheap", "direct", "--deep", "top1,top5", "--budgets", "0,0.3,1",
+        "--format", "csv",
+    )  # fmt: skip
+    rows = pl.read_csv(shown.encode())
+    assert set(rows["deep_route"]) == {"*"}
+    assert (rows["predicted_spend"] <= rows["predicted_budget"]).all()
+    store = Store(str(answered.warehouse))
+    bought = store.read("selections", {"outcome_set": "tiny", "cheap_route": "direct", "deep_route": "*"})
+    assert set(bought["route"]) <= {"top1", "top5"}
+    oracle = rows.filter((pl.col("policy") == "oracle") & (pl.col("budget_fraction") == 1))
+    quality = store.read("route_quality", {"outcome_set": "tiny"}).pivot(
+        on="route", index="question_id", values="quality"
+    )
+    best = quality.select(pl.max_horizontal("direct", "top1", "top5")).to_series().mean()
+    assert oracle["quality"][0] == pytest.approx(best)
+    for pair in ("top1", "top5"):
+        assert store.read("policy_summary", {"outcome_set": "tiny", "deep_route": pair}).height
+    refused = answered("evaluate", "--set", "tiny", "--cheap", "direct", "--deep", "direct,top1")
+    assert refused.status == 2
+    assert len(refused.error_lines) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
