@@ -19,12 +19,12 @@ from warehouse.contracts import TABLES
     group_name="published",
     partitions_def=outcome_sets,
     deps=["questions", "route_quality"],
-    check_specs=specs("judge_agreement"),
-    description=TABLES["judge_agreement"].grain,
-    metadata={"dagster/column_schema": column_schema("judge_agreement")},
+    check_specs=specs("human_agreement"),
+    description=TABLES["human_agreement"].grain,
+    metadata={"dagster/column_schema": column_schema("human_agreement")},
     kinds={"deltalake", "numpy"},
 )
-def judge_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[Any]:
+def human_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[Any]:
     """Every judge against the human labels of the same answers."""
     store = warehouse.store()
     where = {"outcome_set": context.partition_key}
@@ -32,7 +32,7 @@ def judge_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> 
     yield from publish(
         context,
         store,
-        "judge_agreement",
+        "human_agreement",
         rows.with_columns(pl.lit(context.partition_key).alias("outcome_set")),
         where,
         inputs={"questions": None, "route_quality": None},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets.agreement import judge_agreement
+from assets.agreement import human_agreement
 from assets.asking import questions, retrieval_summary, retrievals
 from assets.chunking import chunk_index, chunks
 from assets.corpus import corpus
@@ -46,7 +46,7 @@ defs = dg.Definitions(
         judgements,
         route_quality,
         calls,
-        judge_agreement,
+        human_agreement,
         features,
         predictions,
         allocation,

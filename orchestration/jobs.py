@@ -16,9 +16,9 @@ ROUTING = (
     "router_calibration",
 )
 DECISIONS = ("features", "predictions", "orders", "selections")
-GRADES = ("judgements", "route_quality", "calls", "judge_agreement")
+GRADES = ("judgements", "route_quality", "calls", "human_agreement")
 PUBLISHED = (
-    "judge_agreement",
+    "human_agreement",
     "route_summary",
     "policy_summary",
     "policy_comparison",

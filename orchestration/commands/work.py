@@ -148,7 +148,7 @@ def judge_set(outcome_set: str, answering: Mapping[str, Any], layout: Format) ->
         raise CallError(f"set {outcome_set!r} has no answers yet; `apportion run` or `import` brings some")
     finished = _work("grade", outcome_set, {"answering": answering})
     say(f"set {outcome_set}: {finished.model_calls} model calls made")
-    found = Store().read("judge_agreement", {"outcome_set": outcome_set})
+    found = Store().read("human_agreement", {"outcome_set": outcome_set})
     if found.is_empty():
         say(f"set {outcome_set} has no human labels to compare with: graded, nothing compared")
     title = f"Judges against human labels, set {outcome_set}"

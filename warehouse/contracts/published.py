@@ -171,7 +171,7 @@ PUBLISHED = (
         slices=("outcome_set", "cheap_route", "deep_route"),
     ),
     Table(
-        "judge_agreement",
+        "human_agreement",
         "published",
         "one judge against human labels of the same answers, on one family of questions",
         (
