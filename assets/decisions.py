@@ -25,7 +25,8 @@ from assets.checks import specs
 from assets.learning import answer_pool, contexts_of, with_texts
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
-from assets.resources import MANY, Answering, Comparison, Warehouse
+from assets.resources import Answering, Comparison, Warehouse
+from assets.several import MANY, SeveralComparison
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
@@ -248,10 +249,15 @@ def allocate(
     )
 
 
+def _deep_routes(comparison: Comparison) -> list[str]:
+    return list(comparison.deep_routes) if isinstance(comparison, SeveralComparison) else []
+
+
 def _allocate_many(
     store: Store, outcome_set: str, comparison: Comparison, bought: pl.DataFrame | None
 ) -> ManySweep:
-    pairs = {route: comparison.model_copy(update={"deep": route}) for route in comparison.deep_routes}
+    routes = _deep_routes(comparison)
+    pairs = {route: comparison.model_copy(update={"deep": route}) for route in routes}
     predicted = {
         route: store.read("predictions", pair_slice(outcome_set, pair)) for route, pair in pairs.items()
     }
@@ -261,7 +267,7 @@ def _allocate_many(
             f"set {outcome_set!r} has no predictions from {comparison.cheap} to {', '.join(lacking) or 'two routes'}; "
             "`apportion evaluate` with all of --deep makes them"
         )
-    known = store.read("features", pair_slice(outcome_set, pairs[comparison.deep_routes[0]]))
+    known = store.read("features", pair_slice(outcome_set, pairs[routes[0]]))
     return sweep_many(
         ManyRoutes.of({route: read_pairs(store, outcome_set, pair) for route, pair in pairs.items()}),
         known,
@@ -323,7 +329,7 @@ def allocation(
                 "budgets": list(comparison.budgets),
                 "gain_model": comparison.gain_model,
                 "cost_model": COST_MODEL_IN_USE,
-                **({"deep_routes": list(comparison.deep_routes)} if comparison.deep == MANY else {}),
+                **({"deep_routes": _deep_routes(comparison)} if comparison.deep == MANY else {}),
             },
         )
 

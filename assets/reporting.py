@@ -16,7 +16,8 @@ from apportion.report.retrieval import retrieval_section
 from apportion.report.routing_section import TABLES as ROUTING_SHOWN
 from apportion.report.routing_section import routing_section
 from apportion.report.sections import escalation_section, many_section
-from assets.resources import MANY, Warehouse
+from assets.resources import Warehouse
+from assets.several import MANY
 from warehouse.store import Store
 
 TABLES_SHOWN = (

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 READER = "embedded/reader"
 JUDGE = "embedded/judge"
-MANY = "*"
-"""The deep route's name where one of several is chosen for each question."""
 ROUTES = ["direct", "top1", "top2", "top5"]
 
 
@@ -139,15 +137,13 @@ class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
     """What is compared: a pair of routes, one judge's grades, the budgets, and the benefit model behind the policies.
 
     ``ridge_boosting`` is the escalation paper's ensemble. The others also learn from every graded answer of the set
-    and its sister sets; they take minutes where the ensemble takes seconds. With ``deep`` as ``*`` one of
-    ``deep_routes`` is chosen for each question, from the predictions of each one's pair.
+    and its sister sets; they take minutes where the ensemble takes seconds.
     """
 
     cheap: str = "top1"
     deep: str = "top5"
     judge: str | None = None
     gain_model: str = "ridge_boosting"
-    deep_routes: list[str] = []  # noqa: RUF012
     budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
 
 

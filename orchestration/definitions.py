@@ -22,6 +22,7 @@ from assets.reporting import report
 from assets.resolving import resolutions, resolver_summary
 from assets.resources import defaults
 from assets.routing import Routing, routing
+from assets.several import SeveralComparison
 from assets.systems_published import rubric_scores, system_tables
 from orchestration.jobs import jobs
 from orchestration.schedules import schedules
@@ -61,6 +62,7 @@ defs = dg.Definitions(
     ],
     resources={
         **defaults(),
+        "comparison": SeveralComparison(),
         "edgar": Edgar(),
         "filing_files": FilingFiles(),
         "outcome_log": OutcomeLog(),

@@ -14,7 +14,7 @@ from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.progress import listen
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
-from assets.resources import MANY
+from assets.several import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.cli import CallError
 from orchestration.commands.catalogue import refresh_catalogue
