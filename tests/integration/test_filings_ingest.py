@@ -137,3 +137,5 @@ def test_edgar_html_brings_its_facts(apportion: CommandLine, test_data: Path, na
         for item in row["item"].split(", ")
     }
     assert {row["identifier"] for row in expected} <= items
+    kinds = {row["page_kind"] for row in apportion.rows("SELECT DISTINCT page_kind FROM pages")}
+    assert {"cover", "risk_factors", "discussion", "income", "balance", "cash_flow", "notes"} <= kinds

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statement_questions import QUESTIONS
 
+from apportion.corpus.financebench import read_financebench
 from apportion.corpus.readers import read_document
 from apportion.corpus.sample import build_sample
 from apportion.retrieval.accounting.ablation import signal_shares
@@ -200,3 +201,24 @@ def test_questions_on_statements_of_public_filings(tmp_path: Path) -> None:
     assert len(QUESTIONS) >= 40
     assert np.mean(first) >= 0.65
     assert np.mean(five) >= 0.9
+
+
+@pytest.mark.data
+@pytest.mark.skipif(
+    "APPORTION_TEST_DATA" not in os.environ, reason="APPORTION_TEST_DATA names no folder of real data"
+)
+def test_cited_pages_of_the_smallest_real_filings(tmp_path: Path) -> None:
+    """A few filings in full; the benchmark does all of them."""
+    folder = Path(os.environ["APPORTION_TEST_DATA"]) / "financebench"
+    smallest = sorted((folder / "pdfs").glob("*.pdf"), key=lambda path: (path.stat().st_size, path.name))[:14]
+    asked = read_financebench(folder).questions.filter(
+        pl.col("filing_id").is_in([path.stem for path in smallest])
+    )
+    index = IndexFolder(tmp_path)
+    for path in smallest:
+        texts = list(read_document(path).pages)
+        index.add(pl.DataFrame({"filing_id": path.stem, "page_number": range(len(texts)), "text": texts}))
+    own, words = ranked(index, asked), ranked(index, asked, "tfidf")
+    assert asked.height >= 15
+    assert hits(asked, own, 5) >= 0.8
+    assert hits(asked, own, 5) > hits(asked, words, 5)
