@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +167,7 @@ class Escalation(dg.ConfigurableResource):  # type: ignore[type-arg]
 def defaults() -> dict[str, Any]:
     """The resources with their defaults."""
     return {
-        "warehouse": Warehouse(root=os.environ.get("APPORTION_WAREHOUSE") and warehouse_root()),
+        "warehouse": Warehouse(),
         "source": Source(),
         "answering": Answering(),
         "comparison": Comparison(),

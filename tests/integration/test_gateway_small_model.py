@@ -91,7 +91,7 @@ def test_ten_sample_questions_on_two_routes_resumed_after_a_kill(
     first.communicate()
     answered = finished_calls(apportion.warehouse / "ledger.sqlite")
 
-    apportion.ok(*run, env=key, timeout=900)
+    apportion.ok(*run, env=key)
     outcomes = apportion.rows("SELECT * FROM route_outcomes WHERE outcome_set = 'ten'")
     assert len(outcomes) == 20
     assert {row["status"] for row in outcomes} <= {"ok", "truncated", "malformed"}

@@ -1,12 +1,15 @@
-"""The command line as a process of its own."""
+"""The command line over a warehouse of a test's own: as a process, or called in this one."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +31,12 @@ class Shown:
 
 
 class CommandLine:
-    """Runs `apportion` as a process of its own over one warehouse."""
+    """Runs `apportion` over one warehouse.
+
+    Calling it runs the command's own entry point in this process, under the environment, folder and streams that a
+    process would have: the libraries behind a command take ten seconds to import, once. What is about processes
+    (starting, killing, several at once) uses `process` and `start`.
+    """
 
     def __init__(self, warehouse: Path, folder: Path) -> None:
         self.warehouse = warehouse
@@ -36,7 +44,7 @@ class CommandLine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of the process."""
+        """The environment of a command."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -45,7 +53,7 @@ class CommandLine:
         return {**kept, "APPORTION_WAREHOUSE": str(self.warehouse), "COLUMNS": "200"}
 
     def start(self, *arguments: str, **options: object) -> subprocess.Popen[str]:
-        """Start a command and don't wait for it."""
+        """Start a command as a process and don't wait for it."""
         return subprocess.Popen(
             [sys.executable, "-m", "orchestration", *arguments],
             cwd=self.folder,
@@ -56,20 +64,39 @@ class CommandLine:
             **options,  # type: ignore[call-overload]
         )
 
-    def __call__(self, *arguments: str, env: dict[str, str] | None = None, timeout: float = 300) -> Shown:
-        """Run a command to its end."""
+    def process(self, *arguments: str, env: dict[str, str] | None = None, timeout: float = 300) -> Shown:
+        """Run a command as a process to its end."""
         process = self.start(*arguments, env=env or {})
         out, err = process.communicate(timeout=timeout)
         return Shown(process.returncode, out, err)
 
-    def ok(self, *arguments: str, **options: object) -> str:
+    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None) -> Shown:
+        """Run a command in this process to its end."""
+        from orchestration import cli
+
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            _as_a_process_of(self.folder, {**self.environment, **(env or {})}, ["apportion", *arguments]),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            status = 0
+            try:
+                cli.main()
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+            finally:
+                cli.Settings.debug = False
+        return Shown(status, out.getvalue(), err.getvalue())
+
+    def ok(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
         """Run a command that must succeed; returns what it printed."""
-        shown = self(*arguments, **options)  # type: ignore[arg-type]
+        shown = self(*arguments, env=env)
         assert shown.status == 0, f"{arguments}: {shown.err}"
         return shown.out
 
     def rows(self, statement: str) -> list[dict[str, str]]:
-        """What a statement returns, as the cells of a CSV file; read in this process, which is faster."""
+        """What a statement returns, as the cells of a CSV file."""
         from orchestration.output import flat
         from warehouse import catalog
         from warehouse.store import Store
@@ -78,3 +105,22 @@ class CommandLine:
         extra = {"runs": catalog.runs(store)} if " runs" in statement else {}
         answer = flat(catalog.query(store, statement, extra)).write_csv()
         return list(csv.DictReader(io.StringIO(answer)))
+
+
+@contextlib.contextmanager
+def _as_a_process_of(folder: Path, environment: Mapping[str, str], arguments: list[str]) -> Iterator[None]:
+    """Environment, folder and arguments of a process, put back afterwards; libraries' warnings are its own."""
+    before, place, called = dict(os.environ), Path.cwd(), sys.argv
+    try:
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+        sys.argv = arguments
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        os.chdir(place)
+        sys.argv = called
