@@ -88,8 +88,8 @@ class Accounting:
             if filing is not None and filing in self.scope:
                 asked.setdefault(filing, []).append((place, None))
         for place, of_filings in zip(open_places, shares, strict=True):
-            for filing, share in of_filings.items():
-                asked.setdefault(filing, []).append((place, share))
+            for filing, known in of_filings.items():
+                asked.setdefault(filing, []).append((place, known))
         for filing, wanted in sorted(asked.items()):
             shard, terms = self.index.accounting(filing), self.index.terms(filing)
             try:
