@@ -57,6 +57,10 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "right_filing_share": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
+    "all_pages_ci_low": pl.Float64,
+    "all_pages_ci_high": pl.Float64,
+    "mrr_ci_low": pl.Float64,
+    "mrr_ci_high": pl.Float64,
 }
 
 
@@ -78,10 +82,12 @@ def _scored(
 
 
 def _rows(scored: list[dict[str, Any]], coverage: str, family: str) -> list[dict[str, Any]]:
-    hits = np.array(
-        [[one["first"] is not None and one["first"] <= k for k in DEPTHS] for one in scored], dtype=np.float64
-    )
-    intervals = mean_intervals(hits, [one["group"] for one in scored])
+    first = np.array([one["first"] or np.inf for one in scored])[:, None]
+    last = np.array([one["last"] or np.inf for one in scored])[:, None]
+    hits, whole = first <= DEPTHS, last <= DEPTHS
+    figures = np.hstack([hits, whole, np.where(hits, 1 / first, 0.0)]).astype(np.float64)
+    found = mean_intervals(figures, [one["group"] for one in scored])
+    rates, wholes, ranks = (found[at : at + len(DEPTHS)] for at in range(0, len(found), len(DEPTHS)))
     right = sum(one["right_filing"] for one in scored) / len(scored)
     return [
         {
@@ -89,14 +95,16 @@ def _rows(scored: list[dict[str, Any]], coverage: str, family: str) -> list[dict
             "family": family,
             "k": k,
             "questions": len(scored),
-            "hit_rate": float(hits[:, column].mean()),
-            "all_pages_rate": sum(one["last"] is not None and one["last"] <= k for one in scored)
-            / len(scored),
-            "mrr": sum(1 / one["first"] for one in scored if one["first"] is not None and one["first"] <= k)
-            / len(scored),
+            "hit_rate": rate.estimate,
+            "all_pages_rate": all_pages.estimate,
+            "mrr": rank.estimate,
             "right_filing_share": right,
-            "ci_low": intervals[column].low,
-            "ci_high": intervals[column].high,
+            "ci_low": rate.low,
+            "ci_high": rate.high,
+            "all_pages_ci_low": all_pages.low,
+            "all_pages_ci_high": all_pages.high,
+            "mrr_ci_low": rank.low,
+            "mrr_ci_high": rank.high,
         }
-        for column, k in enumerate(DEPTHS)
+        for k, rate, all_pages, rank in zip(DEPTHS, rates, wholes, ranks, strict=True)
     ]

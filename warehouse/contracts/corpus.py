@@ -162,6 +162,12 @@ RETRIEVAL = (
             share("mrr", "mean reciprocal rank of the first gold page within k"),
             share("right_filing_share", "questions whose first page is of the right filing"),
             *interval("the hit rate"),
+            real(
+                "all_pages_ci_low", "lower bound of all_pages_rate; null where not estimable", nullable=True
+            ),
+            real("all_pages_ci_high", "upper bound of it", nullable=True),
+            real("mrr_ci_low", "lower bound of mrr; null where not estimable", nullable=True),
+            real("mrr_ci_high", "upper bound of it", nullable=True),
         ),
         key=("outcome_set", "retriever", "pool", "coverage", "family", "k"),
         slices=("outcome_set", "retriever", "pool"),

@@ -125,6 +125,17 @@ class Wants:
     topics: tuple[str, ...] = ()
 
     @property
+    def family(self) -> str:
+        """What is asked for, the first that holds: ``metric``, ``cause``, ``yes_no``, ``figure`` or else ``text``."""
+        kinds = (
+            ("metric", self.metric),
+            ("cause", self.cause),
+            ("yes_no", self.yes_no),
+            ("figure", self.tabular or bool(self.items)),
+        )
+        return next((name for name, holds in kinds if holds), "text")
+
+    @property
     def needed_statements(self) -> frozenset[str]:
         """Kinds of statement on which the wanted line items stand."""
         return frozenset(ITEMS_BY_NAME[name].statement for name in self.items)

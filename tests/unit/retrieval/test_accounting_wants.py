@@ -16,6 +16,20 @@ def test_a_metric_wants_its_line_items_and_their_statements() -> None:
     assert wants.pages["income"] > wants.pages["discussion"]
 
 
+@pytest.mark.parametrize(
+    ("question", "family"),
+    [
+        ("What is Rim Works' FY2022 quick ratio?", "metric"),
+        ("What drove the fall in sales of Rim Works in 2022?", "cause"),
+        ("Does Rim Works pay a dividend to its holders?", "yes_no"),
+        ("Which segment of Rim Works had the largest sales in 2022?", "figure"),
+        ("Who audits Rim Works?", "text"),
+    ],
+)
+def test_the_kind_of_answer_is_told(question: str, family: str) -> None:
+    assert wants_of(question).family == family
+
+
 def test_what_is_said_of_form_is_not_searched() -> None:
     question = (
         "What is the FY2019 capex of Rim Works? Answer in USD millions. Round your answer to two decimal places. "
