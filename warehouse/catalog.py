@@ -41,11 +41,12 @@ def table_view(table: Table, files: Iterable[str]) -> str:
     """The statement that makes a table's view over its snapshot's files."""
     columns = [f'CAST("{c.name}" AS {sql_type(c.dtype)}) AS "{c.name}"' for c in table.columns]
     listed = ", ".join(literal(file) for file in files)
+    nulls = ", ".join(f'CAST(NULL AS {sql_type(c.dtype)}) AS "{c.name}"' for c in table.columns)
+    body = f"SELECT {nulls} WHERE false"
     if listed:
-        body = f"SELECT {', '.join(columns)} FROM read_parquet([{listed}], union_by_name = true)"
-    else:
-        nulls = [f'CAST(NULL AS {sql_type(c.dtype)}) AS "{c.name}"' for c in table.columns]
-        body = f"SELECT {', '.join(nulls)} WHERE false"
+        # By name with the empty table: files from before a column was added have none of it, and it is null there.
+        rows = f"SELECT * FROM read_parquet([{listed}], union_by_name = true) UNION ALL BY NAME {body}"
+        body = f"SELECT {', '.join(columns)} FROM ({rows})"
     return f'CREATE OR REPLACE VIEW "{table.name}" AS {body}'
 
 

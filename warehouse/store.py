@@ -269,6 +269,7 @@ class Store:
                     if isinstance(rows, pl.DataFrame)
                     else rows,
                     mode="overwrite",
+                    schema_mode="merge",  # a table from before a column was added gains it
                     predicate=predicate(where),
                     commit_properties=CommitProperties(
                         custom_metadata={

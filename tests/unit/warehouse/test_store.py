@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing as mp
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from warehouse import catalog
 from warehouse.contracts import TABLES
 from warehouse.schema import ContractError
 from warehouse.store import Store, StoreError
@@ -86,6 +88,22 @@ def test_a_refused_write_commits_nothing(store: Store, spoil: object, said: str,
         store.write_slice("questions", iter([rows]) if streamed else rows, {"outcome_set": "a"})
     assert store.version("questions") == version
     assert store.read("questions").equals(questions("a"))
+
+
+def test_a_table_from_before_a_column_was_added_stays_readable_and_gains_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = replace(QUESTIONS, columns=tuple(c for c in QUESTIONS.columns if c.name != "family"))
+    with monkeypatch.context() as older:
+        older.setitem(TABLES, "questions", earlier)
+        store.write_slice("questions", questions("old", 1).drop("family"), {"outcome_set": "old"})
+    statement = "SELECT outcome_set, family FROM questions ORDER BY ALL"
+    assert store.read("questions")["family"].to_list() == [None]
+    assert catalog.query(store, statement).rows() == [("old", None)]
+    now = questions("new", 1).with_columns(family=pl.lit("metrics"))
+    store.write_slice("questions", now, {"outcome_set": "new"})
+    assert catalog.query(store, statement).rows() == [("new", "metrics"), ("old", None)]
+    assert store.read("questions", {"outcome_set": "new"}).equals(now)
 
 
 def test_a_stream_is_one_commit(store: Store) -> None:
