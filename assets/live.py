@@ -164,7 +164,8 @@ def make_plan(
     price = answering.price_table().price(model)
     usd = None
     if price is not None:
-        prompt = np.minimum(known["deep_prompt_tokens"].to_numpy(), np.rint(cost))
+        # What a document-routed system will read is known only once it has searched: nearly all of it is prompt.
+        prompt = np.fmin(known["deep_prompt_tokens"].cast(pl.Float64).to_numpy(), np.rint(cost))
         usd = np.array(
             [
                 price.expected(int(p), max(round(float(c)) - int(p), 0))
