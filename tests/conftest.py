@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tiny
 from commandline import CommandLine
+from filelock import FileLock
 
 DATA_VARIABLE = "APPORTION_TEST_DATA"
 
@@ -50,3 +53,24 @@ def shared_apportion(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
         return made[name]
 
     return get
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[CommandLine], CommandLine]:
+    """Gives a command line a copy of a warehouse with the tiny set ingested and run, made once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "tiny-run"
+
+    def give(command: CommandLine) -> CommandLine:
+        with FileLock(f"{shared}.lock"):
+            if not (shared / "finished").exists():
+                shutil.rmtree(shared, ignore_errors=True)
+                (shared / "elsewhere").mkdir(parents=True)
+                first = CommandLine(shared / "warehouse", shared / "elsewhere")
+                first.ok("ingest", str(tiny.write(shared / "source")), "--set", "tiny", "--batch", "tiny")
+                first.ok("run", "--set", "tiny")
+                (shared / "finished").touch()
+        shutil.copytree(shared / "warehouse", command.warehouse)
+        return command
+
+    return give

@@ -28,14 +28,10 @@ HEAVY = ("dagster", "litellm", "sklearn", "pandas", "great_expectations", "polar
 
 @pytest.fixture(scope="module")
 def finished(
-    shared_apportion: Callable[[str], CommandLine], tmp_path_factory: pytest.TempPathFactory
+    shared_apportion: Callable[[str], CommandLine], tiny_run: Callable[[CommandLine], CommandLine]
 ) -> CommandLine:
     """A warehouse with the tiny set ingested and run."""
-    apportion = shared_apportion("finished")
-    folder = tiny.write(tmp_path_factory.mktemp("tiny"))
-    apportion.ok("ingest", str(folder), "--set", "tiny", "--batch", "tiny")
-    apportion.ok("run", "--set", "tiny")
-    return apportion
+    return tiny_run(shared_apportion("finished"))
 
 
 def test_help_imports_nothing_heavy(apportion: CommandLine) -> None:
@@ -338,6 +334,7 @@ def test_nothing_tries_to_reach_a_network(apportion: CommandLine, tmp_path: Path
     assert probe.returncode != 0
     assert "192.0.2.1" in log.read_text()
     log.write_text("")
-    apportion.ok("ingest", str(tiny.write(tmp_path / "t", tiny.rows(3))), "--set", "tiny", env=env)
-    apportion.ok("run", "--set", "tiny", env=env)
+    folder = tiny.write(tmp_path / "t", tiny.rows(3))
+    assert apportion.process("ingest", str(folder), "--set", "tiny", env=env).status == 0
+    assert apportion.process("run", "--set", "tiny", env=env).status == 0
     assert log.read_text() == ""

@@ -22,14 +22,10 @@ MODEL = "openai/pretend-model"
 
 @pytest.fixture(scope="module")
 def learnt(
-    shared_apportion: Callable[[str], CommandLine], tmp_path_factory: pytest.TempPathFactory
+    shared_apportion: Callable[[str], CommandLine], tiny_run: Callable[[CommandLine], CommandLine]
 ) -> CommandLine:
     """A warehouse with a judged set to learn from, and filings to ask about."""
-    apportion = shared_apportion("learnt")
-    folder = tiny.write(tmp_path_factory.mktemp("history"))
-    apportion.ok("ingest", str(folder), "--set", "history", "--batch", "history")
-    apportion.ok("run", "--set", "history", "--routes", "top1,top5")
-    return apportion
+    return tiny_run(shared_apportion("learnt"))
 
 
 def own_questions(folder: Path, name: str) -> Path:
@@ -82,7 +78,7 @@ def test_escalation_without_gold_answers_stays_under_a_hard_cap(learnt: CommandL
 
 
 def test_a_judged_set_is_decided_by_its_held_out_predictions(learnt: CommandLine) -> None:
-    shown = learnt("plan", "--set", "history", "--budget", "0.2")
+    shown = learnt("plan", "--set", "tiny", "--budget", "0.2")
     assert shown.status == 0
     assert "held-out predictions of the set itself" in shown.err
 
@@ -90,12 +86,12 @@ def test_a_judged_set_is_decided_by_its_held_out_predictions(learnt: CommandLine
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("plan", "--set", "history"), "exactly one of --budget, --tokens and --usd"),
-        (("plan", "--set", "history", "--budget", "0.1", "--tokens", "5"), "exactly one"),
-        (("plan", "--set", "history", "--budget", "1.5"), "between 0 and 1"),
-        (("plan", "--set", "history", "--budget", "0.1", "--policy", "oracle"), "choose a deployable one"),
+        (("plan", "--set", "tiny"), "exactly one of --budget, --tokens and --usd"),
+        (("plan", "--set", "tiny", "--budget", "0.1", "--tokens", "5"), "exactly one"),
+        (("plan", "--set", "tiny", "--budget", "1.5"), "between 0 and 1"),
+        (("plan", "--set", "tiny", "--budget", "0.1", "--policy", "oracle"), "choose a deployable one"),
         (
-            ("plan", "--set", "history", "--budget", "0.1", "--policy", "gain_per_tokn"),
+            ("plan", "--set", "tiny", "--budget", "0.1", "--policy", "gain_per_tokn"),
             "did you mean gain_per_token",
         ),
         (("plan", "--set", "nothing", "--budget", "0.1"), "there is no set"),

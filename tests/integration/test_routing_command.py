@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-import tiny
 from commandline import CommandLine
 
 from apportion.routing.arms import Arms
@@ -19,12 +19,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def answered(shared_apportion: object, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    command: CommandLine = shared_apportion("routing")  # type: ignore[operator]
-    source = tiny.write(tmp_path_factory.mktemp("tiny"))
-    command.ok("ingest", str(source), "--as", "financebench", "--set", "tiny")
-    command.ok("run", "--set", "tiny", "--routes", "direct,top1,top2,top5")
-    return command
+def answered(
+    shared_apportion: Callable[[str], CommandLine], tiny_run: Callable[[CommandLine], CommandLine]
+) -> CommandLine:
+    return tiny_run(shared_apportion("routing"))
 
 
 def test_it_says_whether_routing_pays_and_publishes_what_it_says(
