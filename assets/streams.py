@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import dagster as dg
 import polars as pl
+from deltalake.exceptions import CommitFailedError
 
 from assets.checks import Finding, run_checks
 from assets.provenance import last_commit, provenance
 from assets.publishing import Published, preview
 from warehouse.store import Slice, Store
+
+STREAM_ATTEMPTS = 3
 
 
 def publish_stream(
@@ -55,7 +59,7 @@ def publish_stream(
     version = store.version(table)
     if not same:
         made_by = provenance(store, context.run.run_id, batch, {}, arguments)
-        version = store.write_slice(table, frames(), where, made_by).version
+        version = _stream(store, table, frames, where, made_by)
     yield dg.MaterializeResult(
         asset_key=table,
         metadata={
@@ -66,6 +70,20 @@ def publish_stream(
             "problems": [],
         },
     )
+
+
+def _stream(
+    store: Store,
+    table: str,
+    frames: Callable[[], Iterable[pl.DataFrame]],
+    where: Slice,
+    made_by: Mapping[str, Any],
+) -> int:
+    """Stream a slice in, from its beginning again where somebody joined the table's files meanwhile."""
+    for _ in range(STREAM_ATTEMPTS - 1):
+        with contextlib.suppress(CommitFailedError):
+            return store.write_slice(table, frames(), where, made_by).version
+    return store.write_slice(table, frames(), where, made_by).version
 
 
 def _result(table: str, finding: Finding) -> dg.AssetCheckResult:

@@ -8,7 +8,6 @@ or a description before them) lie in folders of their own. Vectors are made from
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -65,12 +64,14 @@ class ChunkIndex:
     def forget_others(self, filings: Iterable[str]) -> int:
         """Drop the shards and vectors of earlier versions of some filings; returns how many files."""
         dropped = 0
-        for filing in filings:
-            for path in self.folder.glob(f"{glob.escape(filing)}@*"):
-                if not path.name.startswith(self._names.get(filing, "") + "."):
-                    with contextlib.suppress(FileNotFoundError):
-                        path.unlink()
-                    dropped += 1
+        asked = set(filings)
+        # The folder is listed once, not once a filing.
+        for path in self.folder.glob("[!.]*@*"):
+            filing = path.name.partition("@")[0]
+            if filing in asked and not path.name.startswith(self._names.get(filing, "") + "."):
+                with contextlib.suppress(FileNotFoundError):
+                    path.unlink()
+                dropped += 1
         return dropped
 
     @property

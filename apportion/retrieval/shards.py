@@ -1,4 +1,4 @@
-"""A shard a filing: its pages' terms, kept as a local file under the filing's name and a fingerprint of its pages.
+"""A shard a filing: its pages' terms, kept in a folder of the filing's name under a fingerprint of its pages.
 
 A filing is indexed once. Pages that change have another fingerprint, so a shard is never stale; one that is missing is
 made when it is needed.
@@ -114,16 +114,15 @@ class IndexFolder:
         Returns:
             How many filings had to be indexed.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         built = 0
         ordered = pages.select("filing_id", "page_number", "text").sort("filing_id", "page_number")
         for part in ordered.partition_by("filing_id", maintain_order=True):
             filing = part["filing_id"][0]
             numbers, texts = part["page_number"].to_list(), part["text"].to_list()
-            name = f"{filing}@{fingerprint(numbers, texts)}"
-            self._names[filing] = name
-            terms, fulltext = self._path(name, "terms.npz"), self._path(name, "fulltext.sqlite")
-            accounting = self._path(name, _accounting_kind())
+            name = self._names[filing] = fingerprint(numbers, texts)
+            terms, fulltext = self._path(filing, "terms.npz"), self._path(filing, "fulltext.sqlite")
+            accounting = self._path(filing, _accounting_kind())
+            terms.parent.mkdir(parents=True, exist_ok=True)
             if terms.exists() and fulltext.exists() and accounting.exists():
                 continue
             # Only knowledge of accounting changes under pages that stay: what else there is of them is kept.
@@ -133,7 +132,8 @@ class IndexFolder:
             if not fulltext.exists():
                 FullTextShard.build(fulltext, numbers, texts)
             PageShard.build(accounting, numbers, texts, counted.families)
-            for path in self.folder.glob(f"{_literal(name)}.accounting-*"):
+            # A folder a filing: looking for earlier versions costs the same however many filings there are.
+            for path in terms.parent.glob(f"{name}.accounting-*"):
                 if path != accounting:
                     path.unlink(missing_ok=True)
             built += 1
@@ -143,7 +143,7 @@ class IndexFolder:
         """Drop the shards of earlier versions of some filings; returns how many files."""
         dropped = 0
         for filing in filings:
-            for path in self.folder.glob(f"{_literal(filing)}@*"):
+            for path in (self.folder / filing).glob("[!.]*"):
                 if not path.name.startswith(self._names.get(filing, "") + "."):
                     with contextlib.suppress(FileNotFoundError):
                         path.unlink()
@@ -157,25 +157,19 @@ class IndexFolder:
 
     def terms(self, filing: str) -> TermShard:
         """A filing's terms."""
-        return TermShard.load(self._path(self._names[filing], "terms.npz"))
+        return TermShard.load(self._path(filing, "terms.npz"))
 
     def fulltext(self, filing: str) -> FullTextShard:
         """A filing's full text."""
-        return FullTextShard(self._path(self._names[filing], "fulltext.sqlite"))
+        return FullTextShard(self._path(filing, "fulltext.sqlite"))
 
     def accounting(self, filing: str) -> PageShard:
         """What a filing's pages are and print."""
-        return PageShard(self._path(self._names[filing], _accounting_kind()))
+        return PageShard(self._path(filing, _accounting_kind()))
 
-    def _path(self, name: str, kind: str) -> Path:
-        return self.folder / f"{name}.{kind}"
+    def _path(self, filing: str, kind: str) -> Path:
+        return self.folder / filing / f"{self._names[filing]}.{kind}"
 
 
 def _accounting_kind() -> str:
     return f"accounting-{PAGES_VERSION}-{digest()}.sqlite"
-
-
-def _literal(name: str) -> str:
-    import glob
-
-    return glob.escape(name)
