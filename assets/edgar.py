@@ -1,7 +1,8 @@
 """EDGAR by the day: an index that registers a day's batch, and the batch's filings."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -10,7 +11,9 @@ import polars as pl
 
 from apportion.corpus.edgar import FORMS, IndexEntry, batch_of, ciks_of, select
 from apportion.corpus.edgar_client import FIRST_WAIT_S, SITE, EdgarClient, Politeness
+from apportion.corpus.filers import Filer
 from apportion.corpus.gathering import missing_file
+from apportion.corpus.metadata import Facts
 from assets.filings import FilingFiles, store_files
 from assets.partitions import filing_batches
 from assets.provenance import last_commit
@@ -84,12 +87,19 @@ def store_day(
     there = store.scan("filings", {"filing_batch": context.partition_key}).select("filing_id").collect()
     entries = _wanted(client.daily_index(day), forms, ciks, set(there["filing_id"]))
     fetched = list(client.documents(entries))
+    new = {entry.cik for entry in entries if entry.accession not in there["filing_id"]}
+    known = client.filers((entry.cik for entry in entries), fresh=new)
+    for cik in sorted({entry.cik for entry in entries} - set(known)):
+        context.log.warning(
+            f"EDGAR tells nothing readable of filer {cik}; its documents speak for themselves"
+        )
     yield from store_files(
         context,
         warehouse,
         files,
         [str(kept.path) for _, kept in fetched if kept is not None],
-        given={entry.accession: entry.facts for entry, _ in fetched},
+        given={entry.accession: _given(entry, known) for entry, _ in fetched},
+        otherwise={entry.accession: known[entry.cik].facts for entry, _ in fetched if entry.cik in known},
         arguments={"kind": EDGAR, "forms": forms, "filers": filers},
         source=EDGAR,
         unreadable=[
@@ -98,6 +108,13 @@ def store_day(
             if kept is None
         ],
     )
+
+
+def _given(entry: IndexEntry, known: Mapping[str, Filer]) -> Facts:
+    """What the index says, with the filer's name on that day as the filer writes it."""
+    filer = known.get(entry.cik)
+    named = None if filer is None else filer.name_on(entry.filed_at)
+    return entry.facts if named is None else replace(entry.facts, company=named)
 
 
 def _wanted(

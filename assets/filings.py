@@ -53,6 +53,7 @@ def store_files(
     given: Mapping[str, Facts] | None = None,
     arguments: Mapping[str, Any] | None = None,
     source: str = "files",
+    otherwise: Mapping[str, Facts] | None = None,
     unreadable: Sequence[FoundFile] = (),
 ) -> Iterator[Any]:
     """Read what is new below some paths and store it as the batch's filings and pages.
@@ -65,6 +66,7 @@ def store_files(
         given: facts by document name that stand before what documents say of themselves.
         arguments: where the batch came from, to record with it.
         source: of the filings.
+        otherwise: facts by document name that stand where documents say nothing.
         unreadable: documents that should be there and aren't; they are shown as failed.
     """
     store, batch = warehouse.store(), context.partition_key
@@ -89,7 +91,7 @@ def store_files(
             if where is not None
         ]
         kept.sort(key=lambda entry: entry[0].filing_id)
-        rows = _rows(kept, given or _listed(found), source, others)
+        rows = _rows(kept, given or _listed(found), otherwise or {}, source, others)
         content = _content(rows)
         recorded["content"] = content
         _take_over(context, store, [where for where, _, _ in kept], batch)
@@ -162,6 +164,7 @@ def _listed(found: Sequence[FoundFile]) -> dict[str, Facts]:
 def _rows(
     kept: Sequence[tuple[Placed, FoundFile, Reading]],
     given: Mapping[str, Facts],
+    otherwise: Mapping[str, Facts],
     source: str,
     others: pl.DataFrame,
 ) -> pl.DataFrame:
@@ -170,6 +173,7 @@ def _rows(
     for where, one, reading in kept:
         facts = replace(given.get(one.name, Facts()))
         facts.fill(reading.facts)
+        facts.fill(otherwise.get(one.name, Facts()))
         facts.settle()
         rows.append(
             {

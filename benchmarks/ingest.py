@@ -36,7 +36,6 @@ MARKS = 20
 """How often a stream tells its time and memory."""
 
 
-
 def extract(folder: Path | None, most: int) -> Iterator[Row]:
     """Time extraction, alternating with bare pypdfium2; the medians of a few rounds."""
     from statistics import median
@@ -217,7 +216,9 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--pdfs", type=Path, help="folder of PDFs; by default made by hand")
     parser.add_argument("--files", type=int, default=1000, help="PDFs at most")
-    parser.add_argument("--stream", type=int, metavar="PAGES", help="stream so many pages, and time nothing else")
+    parser.add_argument(
+        "--stream", type=int, metavar="PAGES", help="stream so many pages, and time nothing else"
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the stream's time and memory")
     given = parser.parse_args()
     if given.stream is not None:

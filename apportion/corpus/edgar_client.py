@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -24,17 +24,21 @@ from apportion.corpus.edgar import (
     parse_index,
     parse_tickers,
 )
+from apportion.corpus.filers import Filer, parse_filer, submissions_path
+from apportion.corpus.receiving import CODINGS, receive, resuming
 
 if TYPE_CHECKING:
     import httpx
 
 SITE = "https://www.sec.gov"
+DATA_SITE = "https://data.sec.gov"
+"""Where EDGAR itself keeps filers' submissions; a mirror has them beside the rest."""
+
 REQUESTS_A_SECOND = 10.0
 ATTEMPTS = 5
 FIRST_WAIT_S = 2.0
 LONGEST_WAIT_S = 660.0
 TIMEOUT_S = 60.0
-MAX_BYTES = 512 * 1024 * 1024
 PUBLISHED_WITHIN_DAYS = 5
 
 USER_AGENT = re.compile(r"(?=.*[A-Za-z])[^@\s][^@]*\s\S*[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -134,7 +138,7 @@ class EdgarClient:
     def _connected(self) -> Iterator[httpx.Client]:
         import httpx
 
-        headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip, deflate"}
+        headers = {"User-Agent": self._agent, "Accept-Encoding": CODINGS}
         with httpx.Client(headers=headers, timeout=TIMEOUT_S, follow_redirects=False) as client:
             yield client
 
@@ -170,6 +174,31 @@ class EdgarClient:
             kept = self._fetch(client, f"{self._site}/files/company_tickers.json")
         return parse_tickers(kept.path.read_text(encoding="utf-8"))
 
+    def filers(self, ciks: Iterable[str], fresh: Container[str] = ()) -> dict[str, Filer]:
+        """Who filers are, by CIK, from their submissions; those that EDGAR knows nothing readable of are left out.
+
+        Args:
+            ciks: the filers.
+            fresh: those that are asked for as of now; of the others what the archive has will do.
+
+        Raises:
+            EdgarThrottledError: EDGAR kept refusing.
+        """
+        site = DATA_SITE if self._site == SITE else self._site
+        found: dict[str, Filer] = {}
+        with self._connected() as client:
+            for cik in dict.fromkeys(ciks):
+                url = f"{site}/{submissions_path(cik)}"
+                kept = None if cik in fresh else self.archive.get(url)
+                try:
+                    kept = kept or self._fetch(client, url)
+                except EdgarMissingError:
+                    continue
+                filer = parse_filer(kept.path.read_bytes(), cik)
+                if filer is not None:
+                    found[cik] = filer
+        return found
+
     def documents(self, entries: list[IndexEntry]) -> Iterator[tuple[IndexEntry, Kept | None]]:
         """Each filing's submission, from the archive or from EDGAR; None where EDGAR has none.
 
@@ -190,7 +219,7 @@ class EdgarClient:
                 yield entry, kept
 
     def _fetch(self, client: httpx.Client, url: str) -> Kept:
-        """A document of now: asked for conditionally where an earlier one is kept."""
+        """A document of now: conditionally where an earlier one is kept, the rest where one broke off."""
         import httpx
 
         before = self.archive.get(url)
@@ -199,6 +228,7 @@ class EdgarClient:
             headers["If-None-Match"] = before.etag
         if before is not None and before.last_modified:
             headers["If-Modified-Since"] = before.last_modified
+        part = self.archive.part(url)
         wait, said = self._polite.first_wait_s, ""
         for attempt in range(self._polite.attempts):
             if attempt:
@@ -206,15 +236,18 @@ class EdgarClient:
                 wait = min(wait * 2, LONGEST_WAIT_S)
             self._pacer.wait()
             try:
-                with client.stream("GET", url, headers=headers) as answer:
-                    content = _content(answer, url)
+                with client.stream("GET", url, headers={**headers, **resuming(part)}) as answer:
+                    content = receive(answer, part, url)
             except httpx.HTTPError as error:
                 said = f"{type(error).__name__} {error}".strip()
+                continue
+            if content is None:
+                said = "a range that wasn't asked for"
                 continue
             throttled = any(mark in content[:20_000].lower() for mark in THROTTLE)
             if answer.status_code == 304 and before is not None:
                 return before
-            if answer.status_code == 200 and not throttled and content:
+            if answer.status_code in (200, 206) and not throttled and content:
                 return self.archive.put(url, content, answer.headers)
             if answer.status_code in (404, 410):
                 raise EdgarMissingError(f"{url}: EDGAR has no such document")
@@ -227,12 +260,3 @@ class EdgarClient:
             f"{url}: EDGAR answered {self._polite.attempts} times with {said}; wait ten minutes and start again, "
             "what was fetched is kept"
         )
-
-
-def _content(answer: httpx.Response, url: str) -> bytes:
-    held = bytearray()
-    for piece in answer.iter_bytes():
-        held += piece
-        if len(held) > MAX_BYTES:
-            raise EdgarError(f"{url}: more than {MAX_BYTES:,} bytes")
-    return bytes(held)

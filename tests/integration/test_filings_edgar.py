@@ -32,6 +32,12 @@ def edgar() -> Iterator[EdgarServer]:
     other = Filing("0000000003", "CEDAR CO", "8-K", "20240301", "0000000003-24-000003", "<p>news</p>")
     with serve(EdgarServer(filings=[original, amended, retailer, other])) as server:
         server.tickers = [("BRK-B", "1067983"), ("BRK-A", "1067983")]
+        server.submissions["0001067983"] = {
+            "cik": 1067983,
+            "name": "Birch Group",
+            "tickers": ["BRK-B", "BRK-A"],
+            "formerNames": [{"name": "Birch Stores Inc", "from": "2001-01-01", "to": "2024-06-30"}],
+        }
         yield server
 
 
@@ -112,6 +118,10 @@ def test_filers_are_named_by_ticker_or_cik_and_a_batch_only_grows(
     assert [row["cik"] for row in apportion.rows("SELECT cik FROM filings")] == ["0001067983"]
     assert ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "1").status == 0
     assert len(apportion.rows("SELECT cik FROM filings")) == 2
+    # One filing whatever its tickers; the name is the one that the filer bore on the day of filing.
+    told = "SELECT ticker, company, count(*) AS n FROM filings WHERE cik = '0001067983' GROUP BY ALL"
+    assert ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "BRK-A,BRK.B").status == 0
+    assert apportion.rows(told) == [{"ticker": "BRK-B", "company": "Birch Stores Inc", "n": "1"}]
     shown = ingest(apportion, edgar, "--from", "2024-03-01", "--ticker", "TWTR")
     assert shown.status == 1
     assert "CIK" in shown.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import threading
@@ -66,8 +67,16 @@ class EdgarServer:
     retry_after: str | None = None
     cut_off: int = 0
     """How many of the next answers break off."""
+    zipped: bool = False
+    """Whether answers are sent in gzip."""
+    shifted: bool = False
+    """Whether a rest that is asked for begins elsewhere."""
+    submissions: dict[str, dict[str, object]] = field(default_factory=dict)
+    """What is told of filers, by CIK of ten digits."""
     url: str = ""
     asked: list[tuple[float, str, str]] = field(default_factory=list)
+    ranges: list[str] = field(default_factory=list)
+    """Which rests were asked for."""
     statuses: Counter[int] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -79,6 +88,9 @@ class EdgarServer:
                 for i, (ticker, cik) in enumerate(self.tickers)
             }
             return json.dumps(rows).encode()
+        for cik, told in self.submissions.items():
+            if path == f"/submissions/CIK{cik}.json":
+                return json.dumps(told).encode()
         for filing in self.filings:
             if path == f"/Archives/{filing.path}":
                 return filing.submission
@@ -135,7 +147,21 @@ def serve(state: EdgarServer) -> Iterator[EdgarServer]:
             if self.headers.get("If-None-Match") == tag:
                 self._send(304, b"", {"ETag": tag})
                 return
-            self._send(200, content, {"ETag": tag}, cut=cut)
+            named: dict[str, str | None] = {"ETag": tag}
+            if state.zipped:
+                content = gzip.compress(content, mtime=0)
+                named["Content-Encoding"] = "gzip"
+            wanted = self.headers.get("Range")
+            if wanted is not None:
+                with state.lock:
+                    state.ranges.append(wanted)
+                if self.headers.get("If-Range") == tag:
+                    start = int(wanted.removeprefix("bytes=").rstrip("-")) - 10 * state.shifted
+                    whole = len(content)
+                    named["Content-Range"] = f"bytes {start}-{whole - 1}/{whole}"
+                    self._send(206, content[start:], named, cut=cut)
+                    return
+            self._send(200, content, named, cut=cut)
 
         def _send(
             self, status: int, content: bytes, headers: dict[str, str | None], *, cut: bool = False

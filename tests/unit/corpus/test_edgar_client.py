@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
@@ -18,6 +19,8 @@ from apportion.corpus.edgar_client import (
     Politeness,
     check_user_agent,
 )
+from apportion.corpus.filers import parse_filer
+from apportion.corpus.metadata import Facts
 
 AGENT = "Example Research research@example.com"
 FAST = Politeness(first_wait_s=0.01)
@@ -106,6 +109,96 @@ def test_an_answer_that_breaks_off_is_asked_for_again(edgar: EdgarServer, tmp_pa
     ((_, kept),) = list(client(edgar, tmp_path).documents(entries[:1]))
     assert kept is not None
     assert kept.path.read_bytes() == edgar.filings[0].submission
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_fetching_goes_on_where_an_answer_broke_off(
+    edgar: EdgarServer, tmp_path: Path, *, zipped: bool
+) -> None:
+    entries = client(edgar, tmp_path).daily_index(DAY)[:1]
+    edgar.cut_off, edgar.zipped = 1, zipped
+    with pytest.raises(EdgarThrottledError):
+        list(client(edgar, tmp_path, Politeness(attempts=1)).documents(entries))
+    ((_, kept),) = list(client(edgar, tmp_path).documents(entries))
+    assert kept is not None
+    assert kept.path.read_bytes() == edgar.filings[0].submission
+    sent = gzip.compress(edgar.filings[0].submission, mtime=0) if zipped else edgar.filings[0].submission
+    assert edgar.ranges == [f"bytes={len(sent) // 2}-"]
+    assert edgar.statuses[206] == 1
+    assert not list(tmp_path.rglob("*.part*"))
+
+
+@pytest.mark.parametrize("how", ["changed there", "damaged here", "another rest"])
+def test_a_beginning_of_other_bytes_is_dropped(edgar: EdgarServer, tmp_path: Path, how: str) -> None:
+    entries = client(edgar, tmp_path).daily_index(DAY)[:1]
+    edgar.cut_off = 1
+    with pytest.raises(EdgarThrottledError):
+        list(client(edgar, tmp_path, Politeness(attempts=1)).documents(entries))
+    (part,) = tmp_path.rglob("*.part")
+    if how == "changed there":
+        edgar.filings[0].body += "<p>more</p>"
+    elif how == "damaged here":
+        part.write_bytes(b"x" * part.stat().st_size)
+    else:
+        edgar.shifted = True
+    ((_, kept),) = list(client(edgar, tmp_path).documents(entries))
+    assert kept is not None
+    assert kept.path.read_bytes() == edgar.filings[0].submission
+    assert len(edgar.ranges) == (how != "damaged here")
+
+
+def test_a_throttle_page_amid_a_document_costs_nothing_of_it(edgar: EdgarServer, tmp_path: Path) -> None:
+    entries = client(edgar, tmp_path).daily_index(DAY)[:1]
+    edgar.cut_off = 1
+    with pytest.raises(EdgarThrottledError):
+        list(client(edgar, tmp_path, Politeness(attempts=1)).documents(entries))
+    edgar.throttled = 1
+    ((_, kept),) = list(client(edgar, tmp_path).documents(entries))
+    assert kept is not None
+    assert kept.path.read_bytes() == edgar.filings[0].submission
+    assert edgar.statuses[206] == 1
+
+
+TOLD: dict[str, object] = {
+    "cik": "1652044",
+    "name": "Alder Holdings",
+    "tickers": ["AL.B", "AL-B", "ALA"],
+    "fiscalYearEnd": "0930",
+    "formerNames": [
+        {"name": "Birch Inc", "from": "2010-01-04T05:00:00.000Z", "to": "2015-10-01T04:00:00.000Z"},
+        {"name": "no days"},
+    ],
+}
+
+
+def test_submissions_tell_who_a_filer_is(edgar: EdgarServer, tmp_path: Path) -> None:
+    cik = "0001652044"
+    edgar.submissions = {cik: TOLD, "0000000002": {"cik": 3}}
+    reader = client(edgar, tmp_path)
+    filer = reader.filers([cik, cik, "0000000001", "0000000002"])[cik]
+    assert reader.filers(["0000000001", "0000000002"]) == {}
+    assert filer.facts.ticker == "AL-B"
+    assert filer.tickers == ("AL-B", "ALA")
+    assert filer.facts.fiscal_year_end == "0930"
+    assert filer.name_on(date(2012, 1, 1)) == "Birch Inc"
+    assert filer.name_on(date(2020, 1, 1)) == filer.name_on(None) == "Alder Holdings"
+    assert filer.name_on(date(2009, 1, 1)) is None
+    # What is kept will do, unless it is asked for as of now; then it is sent only if it changed.
+    before = len(edgar.asked)
+    assert reader.filers([cik])[cik] == filer
+    assert len(edgar.asked) == before
+    edgar.submissions[cik] = {**TOLD, "tickers": ["NEW"]}
+    assert reader.filers([cik], fresh=[cik])[cik].tickers == ("NEW",)
+    assert reader.filers([cik], fresh=[cik])[cik].tickers == ("NEW",)
+    assert edgar.statuses[304] == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b'{"cik": "x"}', b'{"cik": 1, "tickers": 7, "formerNames": "?", "name": 3}']
+)
+def test_submissions_that_are_none_say_nothing(content: bytes) -> None:
+    found = parse_filer(content, "0000000001")
+    assert found is None or found.facts == Facts()
 
 
 def test_a_document_that_is_gone_is_told_and_the_others_come(edgar: EdgarServer, tmp_path: Path) -> None:

@@ -61,7 +61,9 @@ def test_a_slice_of_a_joined_file_is_replaced_alone(store: Store) -> None:
     after = store.read("pages")
     others = pl.col("filing_batch") != "b03"
     assert after.filter(others).equals(before.filter(others))
-    assert after.filter(~others)["text"].str.starts_with("liabilities").sum() == after.height - before.height + 4
+    assert (
+        after.filter(~others)["text"].str.starts_with("liabilities").sum() == after.height - before.height + 4
+    )
 
 
 def test_a_table_that_is_not_there_is_nothing_to_join(tmp_path: Path) -> None:
