@@ -9,7 +9,7 @@ from apportion.corpus.edgar import EdgarError, batch_of
 from apportion.corpus.edgar_client import check_user_agent
 from apportion.progress import listen
 from assets.edgar import FIRST_DAY, USER_AGENT_VARIABLE
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.ingest import tell_batch
 from orchestration.commands.work import names

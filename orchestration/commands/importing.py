@@ -10,7 +10,7 @@ from apportion.importing.financebench_results import SETS, Passages, models_of
 from apportion.importing.generic import mapped_fields
 from apportion.importing.records import LogError
 from assets.importing import FINANCEBENCH_RESULTS, KINDS, LITELLM, OUTCOMES, ROUTERARENA
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.ingest import check_name
 from orchestration.instance import open_instance

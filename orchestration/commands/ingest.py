@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assets.sources import BUILT_IN, FINANCEBENCH, KINDS, WITHOUT_FILINGS
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
 from orchestration.output import ProgressBar, say

@@ -11,7 +11,7 @@ from apportion.progress import listen
 from assets.calling import describe
 from assets.live import deep_calls, make_plan
 from assets.resources import Answering, Comparison, Escalation, Warehouse
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set
 from orchestration.instance import open_instance

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from assets.provenance import pinned_versions
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.output import Format, say, show
 from warehouse import catalog

@@ -12,7 +12,7 @@ from apportion.evaluation.sweep import sweep_policies
 from apportion.prediction.cost import RidgeCost
 from assets.decisions import pair_slice, read_pairs
 from assets.resources import Comparison
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.work import check_answered, check_set
 from orchestration.output import Format, say, show
 from warehouse.store import Store

@@ -8,7 +8,7 @@ from apportion.progress import listen
 from apportion.retrieval.retrievers import check_retriever
 from apportion.routes.systems import CHUNKED
 from assets.resources import READER
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set, names
 from orchestration.instance import open_instance

@@ -13,7 +13,7 @@ from apportion.routing.arms import check_price
 from apportion.routing.evidence import check_risk
 from apportion.routing.verdict import verdict
 from assets.routing import ROUTING_TABLES, routes_of
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set, names
 from orchestration.instance import open_instance

@@ -11,7 +11,7 @@ from apportion.retrieval.latent import LatentVectors
 from apportion.retrieval.resolver.schema import naming_regularity, read_schema
 from assets.chunking import plain_index
 from assets.resources import Warehouse
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.output import Format, show
 from warehouse.store import Store
 

@@ -9,7 +9,7 @@ from apportion.llm.models import check_model
 from apportion.progress import listen
 from apportion.routes.verifying import VERIFIERS
 from assets.resources import JUDGE
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.work import check_set
 from orchestration.instance import open_instance

@@ -16,7 +16,7 @@ from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
 from assets.several import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
-from orchestration.cli import CallError
+from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.commands.ingest import check_name, ingest_source
 from orchestration.instance import open_instance

@@ -1,0 +1,111 @@
+"""Commands of the live decision: what a budget would buy, and buying it. They import what they need when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestration.app import (
+    ApiBase,
+    Budget,
+    Cheap,
+    Concurrency,
+    Deep,
+    GainModel,
+    GradedBy,
+    Layout,
+    LearnFrom,
+    PerMinute,
+    Policy,
+    Pool,
+    Prices,
+    Retriever,
+    SetName,
+    Tokens,
+    TokensPerMinute,
+    Usd,
+    app,
+    sending,
+)
+from orchestration.output import Format
+
+
+@app.command()
+def plan(
+    outcome_set: SetName,
+    budget: Budget = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    policy: Policy = "gain_per_token",
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    learn_from: LearnFrom = None,
+    judge: GradedBy = None,
+    gain_model: GainModel = "ridge_boosting",
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    prices: Prices = None,
+    layout: Layout = Format.table,
+) -> None:
+    """Show what would be escalated under a budget, and what it would cost. No model is called."""
+    from orchestration.commands import live, work
+
+    live.plan(
+        outcome_set,
+        work.comparison(cheap, deep, judge, None, gain_model),
+        {"retriever": retriever, "pool": pool, **sending(None, prices, 16, None, None)},
+        {
+            "budget": budget,
+            "tokens": tokens,
+            "usd": usd,
+            "policy": policy,
+            "learn_from": work.names(learn_from or ""),
+        },
+        layout,
+    )
+
+
+@app.command()
+def escalate(
+    outcome_set: SetName,
+    budget: Budget = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    policy: Policy = "gain_per_token",
+    hard_cap: Annotated[
+        bool, typer.Option("--hard-cap", help="Hold the cap whatever the answers' lengths.")
+    ] = False,
+    risk: Annotated[float, typer.Option(help="Chance of overspending without --hard-cap.")] = 0.05,
+    cheap: Cheap = "top1",
+    deep: Deep = "top5",
+    learn_from: LearnFrom = None,
+    judge: GradedBy = None,
+    gain_model: GainModel = "ridge_boosting",
+    retriever: Retriever = "tfidf",
+    pool: Pool = "filing",
+    api_base: ApiBase = None,
+    prices: Prices = None,
+    concurrency: Concurrency = 16,
+    rpm: PerMinute = None,
+    tpm: TokensPerMinute = None,
+    layout: Layout = Format.table,
+) -> None:
+    """Make the deeper calls that a budget buys, and give every question its final answer."""
+    from orchestration.commands import live, work
+
+    live.escalate(
+        outcome_set,
+        work.comparison(cheap, deep, judge, None, gain_model),
+        {"retriever": retriever, "pool": pool, **sending(api_base, prices, concurrency, rpm, tpm)},
+        {
+            "budget": budget,
+            "tokens": tokens,
+            "usd": usd,
+            "policy": policy,
+            "hard_cap": hard_cap,
+            "risk": risk,
+            "learn_from": work.names(learn_from or ""),
+        },
+        layout,
+    )

@@ -1,0 +1,60 @@
+"""Commands that look at the warehouse and keep it small. They import what they need when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestration.app import Layout, app
+from orchestration.output import Format
+
+
+@app.command()
+def sql(
+    statement: Annotated[str, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
+    layout: Layout = Format.table,
+) -> None:
+    """Ask the tables and views, read-only."""
+    from orchestration.commands import looking
+
+    looking.sql(statement, layout)
+
+
+@app.command()
+def status(layout: Layout = Format.table) -> None:
+    """Sets and batches, what is stale, failed or running, and what was spent."""
+    from orchestration.commands import looking
+
+    looking.status(layout)
+
+
+@app.command()
+def report(
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Write the HTML report of every evaluated set."""
+    from orchestration.commands import work
+
+    work.report(open_it=open_it)
+
+
+@app.command()
+def vacuum(
+    keep: Annotated[float, typer.Option(min=0, help="Days of history to keep.")] = 7.0,
+) -> None:
+    """Drop file versions that no table needs any more."""
+    from orchestration.commands import looking
+
+    looking.vacuum(keep)
+
+
+@app.command()
+def ui(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
+) -> None:
+    """Show the asset graph, checks and runs in a browser (Dagster's UI on this project)."""
+    from orchestration.commands import webserver
+
+    webserver.serve(host, port)
