@@ -64,11 +64,18 @@ def stale_tables(commits: Commits, outcome_set: str) -> list[str]:
 
 
 def _is_stale(commit: dict[str, Any], commits: Commits, outcome_set: str) -> bool:
-    """Whether an input of a slice changed after the slice was computed."""
+    """Whether an input of a slice changed after the slice was computed.
+
+    Of an input only slices that agree with this one where both name a column count: another pair's features, another
+    judge's grades or another retriever's ranking were not read.
+    """
+    own = commit.get("slice") or {}
     for table, version in commit.get("inputs", {}).items():
-        newer = commits.get(table, {}).get(outcome_set)
-        if newer and version is not None and newer[0]["version"] > version:
-            return True
+        for newer in commits.get(table, {}).get(outcome_set, []):
+            theirs = newer.get("slice") or {}
+            shared = all(theirs[name] == value for name, value in own.items() if name in theirs)
+            if shared and version is not None and newer["version"] > version:
+                return True
     return False
 
 

@@ -35,7 +35,14 @@ SeveralDeep = Annotated[
 ]
 Judge = Annotated[str, typer.Option(help="Model that grades, as LiteLLM names it.")]
 Model = Annotated[str | None, typer.Option(help="Model that answers, as LiteLLM names it.")]
-Retriever = Annotated[str, typer.Option(help="Ranking method.")]
+Retriever = Annotated[str, typer.Option(help="Ranking method: tfidf, fulltext, fusion or accounting.")]
+AnsweredRetriever = Annotated[
+    str | None,
+    typer.Option("--retriever", help="Ranking that the set was answered from; known from its answers."),
+]
+AnsweredPool = Annotated[
+    str | None, typer.Option("--pool", help="Pool that the set was answered from; known from its answers.")
+]
 Pool = Annotated[str, typer.Option(help="Pages searched: evidence, filing or corpus.")]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Move the set to the newest corpus.")]
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Hard cap on this run's tokens.")]
@@ -49,7 +56,8 @@ Concurrency = Annotated[int, typer.Option(min=1, help="Calls at once.")]
 PerMinute = Annotated[int | None, typer.Option("--rpm", min=1, help="Requests a minute, for each model.")]
 TokensPerMinute = Annotated[int | None, typer.Option("--tpm", min=1, help="Tokens a minute, for each model.")]
 GainModel = Annotated[
-    str, typer.Option(help="Benefit model behind the policies; others than ridge_boosting take longer.")
+    str,
+    typer.Option(help="Benefit model behind the policies: ridge_boosting (fastest), weighted, blend, ..."),
 ]
 SystemSettings = Annotated[
     list[str] | None,

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.app import (
+    AnsweredPool,
+    AnsweredRetriever,
     ApiBase,
     Budgets,
     Cheap,
@@ -90,8 +92,8 @@ def evaluate(
     judge: GradedBy = None,
     budgets: Budgets = None,
     gain_model: GainModel = "ridge_boosting",
-    retriever: Retriever = "tfidf",
-    pool: Pool = "filing",
+    retriever: AnsweredRetriever = None,
+    pool: AnsweredPool = None,
     layout: Layout = Format.table,
 ) -> None:
     """Predict, allocate and publish from logged outcomes alone: no model is called."""
@@ -99,7 +101,7 @@ def evaluate(
 
     settings = {
         "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
-        "answering": {"retriever": retriever, "pool": pool},
+        "answering": work.answered_from(outcome_set, retriever, pool),
     }
     work.evaluate_set(outcome_set, settings, layout)
 
@@ -154,6 +156,11 @@ def compare_systems(
     outcome_set: SetName = "sample",
     judge: Judge = "embedded/judge",
     second_judge: Annotated[str | None, typer.Option(help="A judge of a sample of the answers.")] = None,
+    api_base: ApiBase = None,
+    prices: Prices = None,
+    concurrency: Concurrency = 16,
+    rpm: PerMinute = None,
+    tpm: TokensPerMinute = None,
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
     yes: Consent = False,
@@ -163,8 +170,9 @@ def compare_systems(
     from orchestration.commands import systems
 
     given = {"judge": judge, "second_judge": second_judge}
+    sent = sending(api_base, prices, concurrency, rpm, tpm)
     caps = {"max_tokens": max_tokens, "max_usd": max_usd, "consent": yes}
-    systems.compare_systems(outcome_set, {"answering": {**given, **caps}}, layout)
+    systems.compare_systems(outcome_set, {"answering": {**given, **sent, **caps}}, layout)
 
 
 @app.command()

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from orchestration.app import (
+    AnsweredPool,
+    AnsweredRetriever,
     ApiBase,
     Budget,
     Cheap,
@@ -18,9 +20,7 @@ from orchestration.app import (
     LearnFrom,
     PerMinute,
     Policy,
-    Pool,
     Prices,
-    Retriever,
     SetName,
     Tokens,
     TokensPerMinute,
@@ -43,8 +43,8 @@ def plan(
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
     gain_model: GainModel = "ridge_boosting",
-    retriever: Retriever = "tfidf",
-    pool: Pool = "filing",
+    retriever: AnsweredRetriever = None,
+    pool: AnsweredPool = None,
     prices: Prices = None,
     layout: Layout = Format.table,
 ) -> None:
@@ -54,7 +54,7 @@ def plan(
     live.plan(
         outcome_set,
         work.comparison(cheap, deep, judge, None, gain_model),
-        {"retriever": retriever, "pool": pool, **sending(None, prices, 16, None, None)},
+        {**work.answered_from(outcome_set, retriever, pool), **sending(None, prices, 16, None, None)},
         {
             "budget": budget,
             "tokens": tokens,
@@ -82,8 +82,8 @@ def escalate(
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
     gain_model: GainModel = "ridge_boosting",
-    retriever: Retriever = "tfidf",
-    pool: Pool = "filing",
+    retriever: AnsweredRetriever = None,
+    pool: AnsweredPool = None,
     api_base: ApiBase = None,
     prices: Prices = None,
     concurrency: Concurrency = 16,
@@ -97,7 +97,10 @@ def escalate(
     live.escalate(
         outcome_set,
         work.comparison(cheap, deep, judge, None, gain_model),
-        {"retriever": retriever, "pool": pool, **sending(api_base, prices, concurrency, rpm, tpm)},
+        {
+            **work.answered_from(outcome_set, retriever, pool),
+            **sending(api_base, prices, concurrency, rpm, tpm),
+        },
         {
             "budget": budget,
             "tokens": tokens,

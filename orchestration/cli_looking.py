@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orchestration.app import Layout, app
+from orchestration.app import CallError, Layout, app
 from orchestration.output import Format
 
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
+    statement: Annotated[
+        str | None, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A file that holds the statement, such as sql/queries/hit_rates.sql.")
+    ] = None,
     layout: Layout = Format.table,
 ) -> None:
     """Ask the tables and views, read-only."""
     from orchestration.commands import looking
 
-    looking.sql(statement, layout)
+    if (statement is None) == (file is None):
+        raise CallError("sql: give a statement, or --file with one in it")
+    if file is not None and not file.is_file():
+        raise CallError(f"--file {file}: there is no such file")
+    looking.sql(file.read_text(encoding="utf-8") if file is not None else str(statement), layout)
 
 
 @app.command()

@@ -40,6 +40,17 @@ def read_questions(path: Path) -> Corpus:
     )
 
 
+def holds_questions(path: Path) -> bool:
+    """Whether a file is one of questions by its first row: a column or key ``question``, and not FinanceBench's own."""
+    if not path.is_file():
+        return False
+    try:
+        _, first = next(_rows(path, []), (0, {}))
+    except ValueError:
+        return False
+    return "question" in first and "financebench_id" not in first
+
+
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if path.is_dir():
         raise ValueError(f"{path}: a folder; name the file that holds the questions")

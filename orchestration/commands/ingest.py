@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assets.sources import BUILT_IN, FINANCEBENCH, KINDS, WITHOUT_FILINGS
+from assets.sources import FINANCEBENCH, KINDS, QUESTIONS, WITHOUT_FILINGS
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
@@ -49,13 +49,16 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
 
 
 def kind_of(paths: Sequence[Path]) -> str:
-    """What paths hold, where nobody says: a FinanceBench data set where its questions are, else filings if any."""
+    """What paths hold, where nobody says: a FinanceBench data set where its questions are, filings, or questions."""
     from apportion.corpus.financebench import QUESTIONS_FILE, find_file
     from apportion.corpus.gathering import holds_documents
+    from apportion.corpus.questions import holds_questions
 
     if any(find_file(path, QUESTIONS_FILE) is not None for path in paths if path.is_dir()):
         return FINANCEBENCH
-    return "filings" if any(holds_documents(path) for path in paths) else FINANCEBENCH
+    if any(holds_documents(path) for path in paths):
+        return "filings"
+    return QUESTIONS if len(paths) == 1 and holds_questions(paths[0]) else FINANCEBENCH
 
 
 def ingest_files(paths: Sequence[Path], batch: str | None) -> None:

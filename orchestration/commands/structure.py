@@ -15,8 +15,6 @@ from orchestration.app import CallError
 from orchestration.output import Format, show
 from warehouse.store import Store
 
-KEY = ("ticker", "fiscal_year")
-
 
 def report_structure(key: list[str], schema: Path | None, layout: Format) -> None:
     """Print naming regularity and structural homogeneity of every filing that is ingested.

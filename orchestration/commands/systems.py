@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from apportion.llm.models import check_model
+import polars as pl
+
 from apportion.progress import listen
 from apportion.routes.verifying import VERIFIERS
-from assets.resources import JUDGE
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.work import check_set
+from orchestration.commands.work import check_judge, check_set
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import quiet, run_job
@@ -58,20 +58,6 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return read
 
 
-def check_judge(judge: str) -> None:
-    """Refuse a model that cannot grade, before any call.
-
-    Raises:
-        CallError: no provider answers to the name, or it is the embedded reader.
-    """
-    try:
-        check_model(judge)
-    except ValueError as error:
-        raise CallError(str(error)) from error
-    if judge.startswith("embedded/") and judge != JUDGE:
-        raise CallError(f"{judge} does not grade; the embedded judge is {JUDGE}")
-
-
 def compare_systems(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Score every answer by the rubric and print the systems' tables.
 
@@ -103,5 +89,7 @@ def compare_systems(outcome_set: str, settings: Mapping[str, Mapping[str, Any]],
     )
     for table, title in TITLES.items():
         rows = store.read(table, where)
-        if not rows.is_empty() and table != "system_comparison":
+        if table == "system_comparison" and not rows.is_empty():
+            rows = rows.filter(pl.col("metric") == "mean_score")
+        if not rows.is_empty():
             show(rows.drop("outcome_set"), layout, title=title)

@@ -14,6 +14,8 @@ from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.progress import listen
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
+from assets.provenance import last_commit
+from assets.resources import JUDGE
 from assets.several import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.app import CallError
@@ -87,15 +89,11 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         check_routes(answering.get("routes", ("top1",)))
     except ValueError as error:
         raise CallError(str(error)) from error
-    for name, known in (("pool", POOLS), ("retriever", sorted(RETRIEVERS))):
-        if name in answering and answering[name] not in known:
-            raise CallError(
-                f"--{name} {answering[name]}: there is no such {name}; choose of {', '.join(known)}"
-            )
+    check_ranking(answering.get("retriever"), answering.get("pool"))
     if answering.get("model"):
         _check_model(answering["model"])
     if answering.get("judge"):
-        _check_model(answering["judge"])
+        check_judge(answering["judge"])
     if outcome_set in BUILT_IN:
         # What is built in is asked for by name; whoever does so need not know that it has to be brought in first.
         held = Store().slices("questions", "outcome_set")
@@ -115,6 +113,42 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
     else:
         say("answered, not evaluated: that takes gold answers, and outcomes of both routes of the pair")
         show(answer_counts(outcome_set), layout, title=f"Answers, set {outcome_set}")
+
+
+def check_ranking(retriever: str | None, pool: str | None) -> None:
+    """Refuse a ranking that there is none of; None is any.
+
+    Raises:
+        CallError: there is no such retriever or pool.
+    """
+    for name, given, known in (("pool", pool, POOLS), ("retriever", retriever, sorted(RETRIEVERS))):
+        if given is not None and given not in known:
+            raise CallError(f"--{name} {given}: there is no such {name}; choose of {', '.join(known)}")
+
+
+def answered_from(outcome_set: str, retriever: str | None, pool: str | None) -> dict[str, str]:
+    """The ranking that a set's answers were made from, as settings: decisions on it rest on the same pages.
+
+    Args:
+        outcome_set: its name.
+        retriever, pool: as named by the user; what the answers were made from where they are None.
+
+    Raises:
+        CallError: there is no such set, retriever or pool, or the answers were made from another.
+    """
+    check_ranking(retriever, pool)
+    check_set(outcome_set)
+    made = (last_commit(Store(), "route_outcomes", outcome_set) or {}).get("arguments", {})
+    found = {}
+    for name, given, default in (("retriever", retriever, "tfidf"), ("pool", pool, "filing")):
+        kept = made.get(name)
+        if given is not None and kept is not None and given != kept:
+            raise CallError(
+                f"--{name} {given}: set {outcome_set!r} was answered from {kept}; "
+                f"leave --{name} out, or run the set again"
+            )
+        found[name] = given or kept or default
+    return found
 
 
 def _comparable(outcome_set: str, settings: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -143,7 +177,7 @@ def answer_counts(outcome_set: str) -> pl.DataFrame:
 def judge_set(outcome_set: str, answering: Mapping[str, Any], layout: Format) -> None:
     """Grade every answer of a set, then print how far each judge agrees with its human labels."""
     check_set(outcome_set)
-    _check_model(answering["judge"])
+    check_judge(answering["judge"])
     if answer_counts(outcome_set).is_empty():
         raise CallError(f"set {outcome_set!r} has no answers yet; `apportion run` or `import` brings some")
     finished = _work("grade", outcome_set, {"answering": answering})
@@ -256,6 +290,17 @@ def _check_model(model: str) -> None:
         check_model(model)
     except ValueError as error:
         raise CallError(str(error)) from error
+
+
+def check_judge(judge: str) -> None:
+    """Refuse a model that cannot grade, before any call.
+
+    Raises:
+        CallError: no provider answers to the name, or it is the embedded reader.
+    """
+    _check_model(judge)
+    if judge.startswith("embedded/") and judge != JUDGE:
+        raise CallError(f"{judge} does not grade; the embedded judge is {JUDGE}")
 
 
 def print_tables(outcome_set: str, pair: Mapping[str, Any], layout: Format) -> None:
