@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assets.sources import FINANCEBENCH, KINDS, QUESTIONS, WITHOUT_FILINGS
+from assets.sources import BUILT_IN, FINANCEBENCH, KINDS, QUESTIONS, WITHOUT_FILINGS
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.instance import open_instance
