@@ -77,6 +77,8 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     tables of companies, ``document_schema`` a TOML file that routes documents of another kind, ``default_year`` the
     year of questions that name none, ``window`` the tokens that the model takes where LiteLLM doesn't know.
 
+    ``structured`` says whether the models' server keeps to JSON schemas, where LiteLLM doesn't know.
+
     Spending on a model that has a price, or an unknown one, needs a cap (``max_tokens``, ``max_usd``) or consent
     (``consent``). ``prices`` names a JSON file of the user's own prices.
     """
@@ -102,6 +104,7 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     max_usd: float | None = None
     consent: bool = False
     api_base: str | None = None
+    structured: bool | None = None
     prices: str | None = None
     concurrency: int = 16
     requests_per_minute: int | None = None
@@ -122,6 +125,11 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
             api_base=self.api_base,
             prices=self.price_table(),
             limits=dict.fromkeys(called, limits),
+            structured={
+                name: self.structured
+                for name in called
+                if self.structured is not None and not name.startswith("embedded/")
+            },
             budget=budget,
         )
 

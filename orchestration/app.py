@@ -49,6 +49,12 @@ MaxTokens = Annotated[int | None, typer.Option(min=0, help="Hard cap on this run
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Hard cap on this run's dollars.")]
 Consent = Annotated[bool, typer.Option("--yes", help="Agree to spend without a cap.")]
 ApiBase = Annotated[str | None, typer.Option(help="Address of the model server.")]
+Structured = Annotated[
+    bool | None,
+    typer.Option(
+        "--json-schema/--no-json-schema", help="The server keeps to JSON schemas, where LiteLLM doesn't know."
+    ),
+]
 Prices = Annotated[
     Path | None, typer.Option(help="JSON file of your own prices, USD per million tokens, by model.")
 ]

@@ -77,6 +77,7 @@ def test_ten_sample_questions_on_two_routes_resumed_after_a_kill(
         "--api-base",
         url,
         "--yes",
+        "--json-schema",
         "--concurrency",
         "1",
     )
