@@ -22,7 +22,7 @@ from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
-from assets.learning import answer_pool, contexts_of, with_texts
+from assets.learning import answer_pool, contexts_of, features_with_texts, judge_of
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Warehouse
@@ -82,18 +82,13 @@ def training_of(pairs: Pairs, features: pl.DataFrame, pool: AnswerPool | None = 
 def read_training(store: Store, outcome_set: str, comparison: Comparison) -> tuple[Pairs, Training]:
     """The graded questions of a pair, and all that the predictors learn from."""
     pairs = read_pairs(store, outcome_set, comparison, costed=False)
-    judge = comparison.judge or store.read("route_quality", {"outcome_set": outcome_set})["judge"][0]
     # The paper's ensemble learns from the pair alone; the pool costs every other answer's signals.
-    pool = (
-        None if comparison.gain_model == PAPER_MODEL else answer_pool(store, outcome_set, comparison, judge)
-    )
-    known = store.read("features", pair_slice(outcome_set, comparison)).with_columns(
-        pl.lit(comparison.cheap).alias("route")
-    )
-    told = with_texts(
-        known, set_questions(store, outcome_set), store.read("route_outcomes", {"outcome_set": outcome_set})
-    )
-    return pairs, training_of(pairs, told.drop("route"), pool)
+    pool = None
+    if comparison.gain_model != PAPER_MODEL:
+        pool = answer_pool(store, outcome_set, comparison, judge_of(store, outcome_set, comparison))
+    known = store.read("features", pair_slice(outcome_set, comparison))
+    told = features_with_texts(store, outcome_set, comparison, known)
+    return pairs, training_of(pairs, told, pool)
 
 
 @dg.asset(

@@ -1,5 +1,7 @@
 """What the benefit models learn from: graded answers of a set and of its sister sets, with their signals."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from apportion.evaluation.pairs import question_groups
@@ -34,6 +36,45 @@ def answer_pool(store: Store, outcome_set: str, comparison: Comparison, judge: s
         pl.concat([frame for frame in frames if frame is not None], how="vertical_relaxed"),
         PairKey(outcome_set, comparison.cheap, comparison.deep),
     )
+
+
+def judge_of(store: Store, outcome_set: str, comparison: Comparison) -> str:
+    """Whose grades of a set are learnt from."""
+    return comparison.judge or str(store.read("route_quality", {"outcome_set": outcome_set})["judge"][0])
+
+
+def pool_of_sets(store: Store, sets: Sequence[str], comparison: Comparison) -> AnswerPool:
+    """Every graded answer of some sets, taken as one set.
+
+    Their sister sets stay out: the set that is decided on may be one of them.
+    """
+    name = "+".join(sets)
+    frames = [(one, _graded(store, one, judge_of(store, one, comparison))) for one in sets]
+    return AnswerPool(
+        pl.concat(
+            [
+                graded.with_columns(
+                    outcome_set=pl.lit(name), question_id=pl.concat_str(pl.lit(f"{one}/"), "question_id")
+                )
+                for one, graded in frames
+                if graded is not None
+            ],
+            how="vertical_relaxed",
+        ),
+        PairKey(name, comparison.cheap, comparison.deep),
+    )
+
+
+def features_with_texts(
+    store: Store, outcome_set: str, comparison: Comparison, known: pl.DataFrame
+) -> pl.DataFrame:
+    """Features of a pair with the texts of question and cheap answer."""
+    told = with_texts(
+        known.with_columns(pl.lit(comparison.cheap).alias("route")),
+        set_questions(store, outcome_set),
+        store.read("route_outcomes", {"outcome_set": outcome_set}),
+    )
+    return told.drop("route")
 
 
 def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:

@@ -1,6 +1,7 @@
 """The live decision as assets: models fitted on judged sets, and the final answers of an escalation."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -9,10 +10,11 @@ import polars as pl
 
 from apportion.evaluation.live import Plan, plan_escalation
 from apportion.llm.accounts import Budget
+from apportion.llm.prices import Price
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training
 from apportion.prediction.gain import NAME as PAPER_MODEL
-from apportion.prediction.stored import DecisionModels, fit_models, load_models, save_models
+from apportion.prediction.stored import fit_models, is_stored, load_models, model_card, save_models
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from apportion.routes.systems import SYSTEMS
@@ -20,6 +22,7 @@ from assets.asking import retrieved_pages, set_questions
 from assets.calling import describe, generator_model
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
+from assets.learning import features_with_texts, pool_of_sets
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Escalation, Warehouse
@@ -36,28 +39,39 @@ def judged_sets(store: Store, comparison: Comparison) -> list[str]:
 
 
 def pooled_training(store: Store, sets: Sequence[str], comparison: Comparison) -> Training:
-    """What models learn from several sets together; a filing is a group within its set."""
+    """What models learn from several sets together; a filing is one group in whichever of them it is asked about."""
+    paper = comparison.gain_model == PAPER_MODEL
     parts = []
     for outcome_set in sets:
-        pairs = read_pairs(store, outcome_set, comparison)
-        part = training_of(pairs, store.read("features", pair_slice(outcome_set, comparison)))
-        parts.append((outcome_set, part))
+        known = store.read("features", pair_slice(outcome_set, comparison))
+        told = known if paper else features_with_texts(store, outcome_set, comparison, known)
+        parts.append(training_of(read_pairs(store, outcome_set, comparison), told))
     return Training(
-        features=pl.concat([part.features for _, part in parts]),
-        groups=[f"{name}/{group}" for name, part in parts for group in part.groups],
-        gain=np.concatenate([part.gain for _, part in parts]),
-        input_tokens=np.concatenate([part.input_tokens for _, part in parts]),
-        output_tokens=np.concatenate([part.output_tokens for _, part in parts]),
+        features=pl.concat([part.features for part in parts]),
+        groups=[group for part in parts for group in part.groups],
+        gain=np.concatenate([part.gain for part in parts]),
+        input_tokens=np.concatenate([part.input_tokens for part in parts]),
+        output_tokens=np.concatenate([part.output_tokens for part in parts]),
+        helped=np.concatenate([part.helped for part in parts if part.helped is not None]),
+        hurt=np.concatenate([part.hurt for part in parts if part.hurt is not None]),
+        pool=None if paper else pool_of_sets(store, sets, comparison),
     )
 
 
 def fit_and_save(
     store: Store, warehouse: Warehouse, sets: Sequence[str], comparison: Comparison
-) -> DecisionModels:
-    """Fit the models on some sets and keep them; equal data and versions write nothing."""
-    models = fit_models(pooled_training(store, sets, comparison), sets)
-    save_models(models, warehouse.models_folder(sets, comparison.cheap, comparison.deep))
-    return models
+) -> tuple[Path, dict[str, Any]]:
+    """Fit the models on some sets and keep them, unless those of equal data and versions are there.
+
+    Returns:
+        Their folder and card.
+    """
+    training = pooled_training(store, sets, comparison)
+    folder = warehouse.models_folder(sets, comparison.cheap, comparison.deep, comparison.gain_model)
+    card = model_card(training, sets, gain_model=comparison.gain_model)
+    if not is_stored(folder, card):
+        save_models(fit_models(training, sets, gain_model=comparison.gain_model), folder)
+    return folder, card
 
 
 @dg.multi_asset(
@@ -90,9 +104,9 @@ def decision_models(warehouse: Warehouse, comparison: Comparison, escalation: Es
         raise ValueError(
             f"no set is judged on {comparison.cheap} and {comparison.deep}; `apportion run` one first"
         )
-    models = fit_and_save(store, warehouse, sets, comparison)
+    _, card = fit_and_save(store, warehouse, sets, comparison)
     for name in ("benefit_model", "cost_model"):
-        yield dg.MaterializeResult(asset_key=name, metadata={**models.card, "sets": ", ".join(sets)})
+        yield dg.MaterializeResult(asset_key=name, metadata={**card, "sets": ", ".join(sets)})
 
 
 def predict_set(
@@ -135,18 +149,19 @@ def predict_set(
             f"no judged set to learn {comparison.cheap} to {comparison.deep} from; "
             "`apportion run` one with reference answers first, or name it with --learn-from"
         )
-    if comparison.gain_model != PAPER_MODEL:
-        raise ValueError(
-            f"stored models are {PAPER_MODEL}; {comparison.gain_model} decides only on sets that are judged themselves"
-        )
-    # Equal data and versions write nothing; anything else is fitted anew, so that no decision rests on old grades.
-    fit_and_save(store, warehouse, sets, comparison)
-    models = load_models(warehouse.models_folder(sets, comparison.cheap, comparison.deep))
+    # Equal data and versions fit nothing; anything else is fitted anew, so that no decision rests on old grades.
+    folder, _ = fit_and_save(store, warehouse, sets, comparison)
+    models = load_models(folder)
+    told = (
+        known
+        if comparison.gain_model == PAPER_MODEL
+        else features_with_texts(store, outcome_set, comparison, known)
+    )
     return (
         known,
-        models.predict_gain(known),
+        models.predict_gain(told),
         models.predict_cost(known),
-        f"models fitted on {', '.join(sets)}",
+        f"{comparison.gain_model} fitted on {', '.join(sets)}",
     )
 
 
@@ -162,16 +177,7 @@ def make_plan(
     known, gain, cost, origin = predict_set(store, warehouse, outcome_set, comparison, escalation)
     model = generator_model(store, outcome_set, None)
     price = answering.price_table().price(model)
-    usd = None
-    if price is not None:
-        # What a document-routed system will read is known only once it has searched: nearly all of it is prompt.
-        prompt = np.fmin(known["deep_prompt_tokens"].cast(pl.Float64).to_numpy(), np.rint(cost))
-        usd = np.array(
-            [
-                price.expected(int(p), max(round(float(c)) - int(p), 0))
-                for p, c in zip(prompt, cost, strict=True)
-            ]
-        )
+    usd = None if price is None else expected_usd(price, known, cost)
     plan = plan_escalation(
         known,
         gain,
@@ -183,6 +189,20 @@ def make_plan(
         usd=escalation.usd,
     )
     return plan, origin
+
+
+def expected_usd(price: Price, known: pl.DataFrame, cost: np.ndarray) -> np.ndarray:
+    """What each deep call is expected to cost, shape (n,).
+
+    Args:
+        price: of the model.
+        known: features of the pair.
+        cost: predicted tokens, shape (n,).
+    """
+    # What a document-routed system will read is known only once it has searched: nearly all of it is prompt.
+    prompt = np.fmin(known["deep_prompt_tokens"].cast(pl.Float64).to_numpy(), np.rint(cost)).astype(np.int64)
+    output = np.maximum(np.rint(cost).astype(np.int64) - prompt, 0)
+    return np.array([price.expected(int(p), int(o)) for p, o in zip(prompt, output, strict=True)])
 
 
 def escalation_budget(outcome_set: str, comparison: Comparison, escalation: Escalation, plan: Plan) -> Budget:

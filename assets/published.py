@@ -21,7 +21,6 @@ from apportion.evaluation.route_tables import (
     route_frontier,
     route_summary,
 )
-from apportion.prediction.benefit import Blend
 from apportion.prediction.crossfit import in_sample
 from assets.asking import set_questions
 from assets.checks import specs
@@ -84,7 +83,7 @@ def _prediction_quality(store: Store, outcome_set: str, comparison: Comparison) 
     pairs, training = read_training(store, outcome_set, comparison)
     held_out = store.read("predictions", where)
     figures = prediction_quality(pairs, held_out, in_sample(training), gain_model=comparison.gain_model)
-    learnt = learning_figures(training).with_columns(in_use=pl.lit(comparison.gain_model == Blend.name))
+    learnt = learning_figures(training, comparison.gain_model)
     return pl.concat([figures, learnt], how="diagonal_relaxed")
 
 

@@ -42,12 +42,13 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The call ledger."""
         return self.local_folder() / "ledger.sqlite"
 
-    def models_folder(self, sets: Sequence[str], cheap: str, deep: str) -> Path:
+    def models_folder(self, sets: Sequence[str], cheap: str, deep: str, gain_model: str) -> Path:
         """Where the models fitted on some sets lie; their card names the sets."""
         return (
             self.local_folder()
             / "models"
             / f"{cheap}--{deep}"
+            / gain_model
             / hashlib.sha256("\n".join(sorted(sets)).encode()).hexdigest()[:16]
         )
 

@@ -10,12 +10,15 @@ import polars as pl
 
 from apportion.evaluation.bootstrap import statistic_interval
 from apportion.evaluation.pairs import Floats, Pairs
+from apportion.features.decision import FEATURE_GROUPS
 from apportion.features.signals import SIGNAL_GROUPS
-from apportion.prediction.benefit import Blend, HelpHurt, TwoPart
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.crossfit import SEEDS, Training, grouped_folds
+from apportion.prediction.crossfit import SEEDS, Training, few_threads, fit_gain, grouped_folds
+from apportion.prediction.design import TEXTS
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.quality import CHANCE, RANKING, REGRESSION, Metric, auroc
+from apportion.prediction.selection import SELECTED, WEIGHTED
+from apportion.prediction.texts import TextBoosting
 
 QUALITY_RESAMPLES = 500
 """Resamples for the figures of the predictors, which are computed anew on every resample."""
@@ -78,36 +81,57 @@ def prediction_quality(
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(in_use)
 
 
-def learning_figures(training: Training, seed: int = SEEDS[0]) -> pl.DataFrame:
-    """Rows of `prediction_quality` on how the blend learns, held out, under one seed.
+def learning_figures(training: Training, gain_model: str = PAPER_MODEL, seed: int = SEEDS[0]) -> pl.DataFrame:
+    """Rows of `prediction_quality` on how the gain model in use learns, held out, under one seed.
 
-    ``auroc_shuffled:GROUP`` is its AUROC with one group of signals permuted among the held-out questions;
-    ``auroc_learnt_from:SHARE`` with that share of the training filings alone. None without a pool.
+    ``auroc_shuffled:GROUP`` is its AUROC with one group of its inputs permuted among the held-out questions;
+    ``auroc_learnt_from:SHARE`` with that share of the training filings alone. A group that the features lack has none.
     """
-    if training.pool is None or training.helped is None:
-        return pl.DataFrame(schema={"target": pl.String})
+    if training.helped is None:
+        raise ValueError("learning figures rank helped questions, which this training lacks")
     folds = grouped_folds(training.groups, seed)
-    shuffled = {group: np.zeros(len(folds)) for group in SIGNAL_GROUPS}
+    there = {
+        group: [name for name in names if name in training.features.columns]
+        for group, names in input_groups(gain_model).items()
+    }
+    shuffled = {group: np.zeros(len(folds)) for group, names in there.items() if names}
     learnt = {share: np.zeros(len(folds)) for share in LEARNT_FROM}
-    for fold in range(int(folds.max()) + 1):
-        out = folds == fold
-        tested = training.features.filter(pl.Series(out))
-        pool = training.pool.without(training.groups_at(out))
-        model = Blend.of(TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool))
-        order = np.random.default_rng([seed, fold]).permutation(tested.height)
-        for group, scores in shuffled.items():
-            names = [name for name in SIGNAL_GROUPS[group] if name in tested.columns]
-            scores[out] = _gain(model, tested.with_columns(tested[name].gather(order) for name in names))
-        kept = sorted(set(pool.answers["group"]))
-        drawn = np.random.default_rng([seed, fold, 1]).permutation(len(kept))
-        for share, scores in learnt.items():
-            few = pool.without([kept[i] for i in drawn[max(round(share * len(kept)), 2) :]])
-            scores[out] = _gain(Blend.of(TwoPart(seed).fit(few), HelpHurt(seed).fit(few)), tested)
+    with few_threads(training):
+        for fold in range(int(folds.max()) + 1):
+            out = folds == fold
+            tested, seen = training.features.filter(pl.Series(out)), training.part(~out)
+            held_out = training.groups_at(out)
+            model = fit_gain(seen, gain_model, seed, without=held_out)
+            order = np.random.default_rng([seed, fold]).permutation(tested.height)
+            for group, scores in shuffled.items():
+                mixed = tested.with_columns(tested[name].gather(order) for name in there[group])
+                scores[out] = model.predict(mixed)
+            known = set(seen.groups) if training.pool is None else {*training.pool.answers["group"]}
+            kept = sorted(known - held_out)
+            drawn = np.random.default_rng([seed, fold, 1]).permutation(len(kept))
+            for share, scores in learnt.items():
+                gone = {kept[i] for i in drawn[max(round(share * len(kept)), 2) :]}
+                part = seen.part(np.array([group not in gone for group in seen.groups]))
+                if part.features.height:
+                    few = fit_gain(part, gain_model, seed, without=held_out | gone)
+                    scores[out] = few.predict(tested)
     truth = training.helped.astype(np.float64)
     figures = {f"auroc_shuffled:{group}": auroc(truth, scores) for group, scores in shuffled.items()}
     figures |= {f"auroc_learnt_from:{share}": auroc(truth, scores) for share, scores in learnt.items()}
-    rows = [_row("gain", Blend.name, "held_out", name, value) for name, value in figures.items()]
-    return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64))
+    rows = [_row("gain", gain_model, "held_out", name, value) for name, value in figures.items()]
+    return pl.DataFrame(
+        rows, schema_overrides=dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64)
+    ).with_columns(in_use=pl.lit(value=True))
+
+
+def input_groups(gain_model: str) -> dict[str, tuple[str, ...]]:
+    """The inputs of a gain model by kind; `selected` may read them all."""
+    if gain_model == PAPER_MODEL:
+        return FEATURE_GROUPS
+    if gain_model == SELECTED:
+        return FEATURE_GROUPS | SIGNAL_GROUPS | {"texts": TEXTS}
+    read = {"question": FEATURE_GROUPS["question"]} | SIGNAL_GROUPS
+    return read | {"texts": TEXTS} if gain_model in (WEIGHTED, TextBoosting.name) else read
 
 
 def reliability(held_out: pl.DataFrame, bins: int = 5) -> pl.DataFrame:
@@ -164,11 +188,6 @@ def _row(
         "ci_low": low,
         "ci_high": high,
     }
-
-
-def _gain(model: Blend, features: pl.DataFrame) -> Floats:
-    helps, hurts = model.chances(features)
-    return helps - hurts
 
 
 def _wide(part: pl.DataFrame, truth: str) -> tuple[Floats, Floats, list[str]]:

@@ -15,9 +15,13 @@ from apportion.prediction.benefit import BenefitModel
 from apportion.prediction.cost import COST_MODELS
 from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
+from apportion.prediction.gains import BenefitGain
 from apportion.prediction.pool import AnswerPool
-from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, Scored, choose_and_weigh
+from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, choose_and_weigh
 from apportion.prediction.threads import one_thread
+
+Gains = GainModel | BenefitGain
+"""What predicts the gain of a deeper call from features."""
 
 FOLDS = 5
 INNER_FOLDS = 3
@@ -154,36 +158,37 @@ def benefit_chances(
         made = fit_benefit(seen, seed, without=training.groups_at(held_out))
         tested = training.features.filter(pl.Series(held_out))
         for name, model in made.items():
-            for into, chance in zip(found[name], gain_and_chances(seen, model, tested), strict=True):
+            for into, chance in zip(
+                found[name], BenefitGain.of(seen, model).with_chances(tested), strict=True
+            ):
                 into[held_out] = chance
     return found
 
 
-def gain_and_chances(
-    seen: Training, model: BenefitModel, features: pl.DataFrame
-) -> tuple[Floats, Floats, Floats]:
-    """Predicted gain, and the chances to help and to hurt, shapes (n,).
+def fit_gain(training: Training, name: str, seed: int, *, without: Collection[str] = ()) -> Gains:
+    """One model of the gain, by its name, fitted on the training rows and the pool.
 
-    Grades that are shares of passes make help and harm come in sizes: their means over the rows seen.
+    Args:
+        training: the rows.
+        name: the paper's ensemble or a benefit model.
+        seed: of the inner folds and the models.
+        without: filings that the pool must not show.
     """
-    helps, hurts = model.chances(features)
-    won, lost = 1.0, 1.0
-    if seen.helped is not None and seen.helped.any():
-        won = float(seen.gain[seen.helped].mean())
-    if isinstance(model, Scored):
-        return won * model.gain(features), helps, hurts
-    if seen.hurt is not None and seen.hurt.any():
-        lost = -float(seen.gain[seen.hurt].mean())
-    return helps * won - hurts * lost, helps, hurts
+    if name == GainModel.name:
+        return GainModel(seed).fit(training.features, training.gain)
+    return BenefitGain.of(training, fit_benefit(training, seed, without=without, wanted=name)[name])
 
 
-def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ()) -> dict[str, BenefitModel]:
+def fit_benefit(
+    training: Training, seed: int, *, without: Collection[str] = (), wanted: str | None = None
+) -> dict[str, BenefitModel]:
     """Every benefit model fitted on the training rows and the pool, and what was chosen and weighed among them.
 
     Args:
         training: the rows.
         seed: of the inner folds and the models.
         without: filings that the pool must not show.
+        wanted: the one model that is needed; without it all.
     """
     if training.pool is None:
         raise ValueError("the benefit models learn from a pool of graded answers, and there is none")
@@ -191,7 +196,7 @@ def fit_benefit(training: Training, seed: int, *, without: Collection[str] = ())
     several = len(set(training.groups)) >= INNER_FOLDS
     folds = grouped_folds(training.groups, seed, INNER_FOLDS) if ranked and several else None
     with few_threads(training):
-        return choose_and_weigh(training, training.pool.without(without), seed, folds)
+        return choose_and_weigh(training, training.pool.without(without), seed, folds, wanted)
 
 
 def _benefit_frames(
@@ -231,7 +236,7 @@ def in_sample(training: Training, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
             for name, made in fit_benefit(training, seeds[0]).items():
                 if name == SELECTED:
                     continue
-                chances = gain_and_chances(training, made, training.features)
+                chances = BenefitGain.of(training, made).with_chances(training.features)
                 frames += _benefit_frames(training, name, seeds[0], nowhere, chances)
     return pl.concat(frames)
 

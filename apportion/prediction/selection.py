@@ -14,7 +14,7 @@ on which questions are held out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,27 +43,33 @@ BENEFIT_NAMES = (Blend.name, TwoPart.name, HelpHurt.name, MonotoneBoosting.name,
 RECOMMENDED = WEIGHTED
 """The benefit model that policies should use; chosen on the development half and frozen."""
 
-Score = Callable[[pl.DataFrame], Floats]
 
-
-def fitted_models(pool: AnswerPool, seed: int) -> dict[str, BenefitModel]:
-    """Every benefit model fitted on a pool, by name, in the order of `BENEFIT_NAMES`."""
-    two_part, help_hurt = TwoPart(seed).fit(pool), HelpHurt(seed).fit(pool)
-    return {
-        Blend.name: Blend.of(two_part, help_hurt),
-        TwoPart.name: two_part,
-        HelpHurt.name: help_hurt,
-        MonotoneBoosting.name: MonotoneBoosting(seed).fit(pool),
-        TextBoosting.name: TextBoosting(seed, INPUTS).fit(pool),
-    }
+def fitted_models(
+    pool: AnswerPool, seed: int, names: Collection[str] = BENEFIT_NAMES
+) -> dict[str, BenefitModel]:
+    """Benefit models fitted on a pool, by name, in the order of `BENEFIT_NAMES`."""
+    made: dict[str, BenefitModel] = {}
+    two_part = TwoPart(seed).fit(pool) if {Blend.name, TwoPart.name} & set(names) else None
+    help_hurt = HelpHurt(seed).fit(pool) if {Blend.name, HelpHurt.name} & set(names) else None
+    if two_part is not None and help_hurt is not None:
+        made[Blend.name] = Blend.of(two_part, help_hurt)
+    if two_part is not None:
+        made[TwoPart.name] = two_part
+    if help_hurt is not None:
+        made[HelpHurt.name] = help_hurt
+    if MonotoneBoosting.name in names:
+        made[MonotoneBoosting.name] = MonotoneBoosting(seed).fit(pool)
+    if TextBoosting.name in names:
+        made[TextBoosting.name] = TextBoosting(seed, INPUTS).fit(pool)
+    return {name: model for name, model in made.items() if name in names}
 
 
 @dataclass(frozen=True)
 class Member:
-    """A model in a mean of scores: the score, its weight, and how it is standardised."""
+    """A model in a mean of scores, its weight, and how its score is standardised."""
 
     name: str
-    score: Score
+    model: BenefitModel | GainModel
     weight: float
     mean: float
     spread: float
@@ -112,13 +118,17 @@ class Scored:
         return np.asarray(1 / (1 + np.exp(-(self._level + self._score(features)))), dtype=np.float64)
 
     def _score(self, features: pl.DataFrame) -> Floats:
-        return _mean([member.score(features) for member in self._members], self._members)
+        return _mean([_score(member.model, features) for member in self._members], self._members)
 
 
 def choose_and_weigh(
-    training: Training, pool: AnswerPool, seed: int, folds: npt.NDArray[np.int64] | None
+    training: Training,
+    pool: AnswerPool,
+    seed: int,
+    folds: npt.NDArray[np.int64] | None,
+    wanted: str | None = None,
 ) -> dict[str, BenefitModel]:
-    """Every benefit model fitted on the pool, `selected` and `weighted`.
+    """Every benefit model fitted on the pool, `selected` and `weighted`; or the one wanted and what it is made of.
 
     Args:
         training: the rows, with helped and hurt.
@@ -126,21 +136,23 @@ def choose_and_weigh(
         seed: of the models.
         folds: inner folds of the rows; None where there are too few filings or nothing to rank: then the first model
             stands for both.
+        wanted: name of a model; without it all.
     """
-    made = fitted_models(pool, seed)
+    if wanted in BENEFIT_NAMES:
+        return fitted_models(pool, seed, (wanted,))
+    names = WEIGHED if wanted == WEIGHTED else (*BENEFIT_NAMES, PAPER_MODEL)
+    made = fitted_models(pool, seed, names)
     helped, hurt = training.helped, training.hurt
     if folds is None or helped is None or hurt is None:
         return made | {SELECTED: made[BENEFIT_NAMES[0]], WEIGHTED: made[BENEFIT_NAMES[0]]}
-    paper = GainModel(seed).fit(training.features, training.gain)
-    scores: dict[str, Score] = {name: _ahead(model) for name, model in made.items()}
-    scores[PAPER_MODEL] = paper.predict
+    models: dict[str, BenefitModel | GainModel] = dict(made)
+    if PAPER_MODEL in names:
+        models[PAPER_MODEL] = GainModel(seed).fit(training.features, training.gain)
     differ = pool.pairs().select(pl.col("correct") != pl.col("deep_correct")).to_series().to_numpy()
     level = float((differ.sum() / 2 + 0.5) / (len(differ) + 1))
-    inner = inner_scores(training, pool, seed, folds)
+    inner = inner_scores(training, pool, seed, folds, names)
     truth = helped.astype(np.float64)
     figures = {name: auroc(truth, told) or 0.0 for name, told in inner.items()}
-    # Of equals the first.
-    best = max((*BENEFIT_NAMES, PAPER_MODEL), key=lambda name: round(figures[name], 9))
 
     def scored(label: str, names: Sequence[str]) -> Scored:
         top = max(figures[name] for name in names)
@@ -148,7 +160,7 @@ def choose_and_weigh(
         members = [
             Member(
                 name,
-                scores[name],
+                models[name],
                 weight / sum(raw),
                 float(inner[name].mean()),
                 float(inner[name].std()) or 1.0,
@@ -159,31 +171,34 @@ def choose_and_weigh(
         return Scored(label, members).learn(mean, helped, hurt, level)
 
     made[WEIGHTED] = scored(WEIGHTED, WEIGHED)
+    if wanted == WEIGHTED:
+        return made
+    # Of equals the first.
+    best = max(names, key=lambda name: round(figures[name], 9))
     made[SELECTED] = scored(SELECTED, (PAPER_MODEL,)) if best == PAPER_MODEL else made[best]
     return made
 
 
 def inner_scores(
-    training: Training, pool: AnswerPool, seed: int, folds: npt.NDArray[np.int64]
+    training: Training, pool: AnswerPool, seed: int, folds: npt.NDArray[np.int64], names: Collection[str]
 ) -> dict[str, Floats]:
-    """Scores of every model, the paper's ensemble too, on rows held out by filing, shapes (n,)."""
-    scores = {name: np.zeros(len(folds)) for name in (*BENEFIT_NAMES, PAPER_MODEL)}
+    """Scores of the models named on rows held out by filing, shapes (n,)."""
+    scores = {name: np.zeros(len(folds)) for name in names}
     for fold in range(int(folds.max()) + 1):
         out = folds == fold
         tested, seen = training.features.filter(pl.Series(out)), training.features.filter(pl.Series(~out))
-        made = fitted_models(pool.without(training.groups_at(out)), seed)
-        for name, model in made.items():
-            scores[name][out] = _ahead(model)(tested)
-        scores[PAPER_MODEL][out] = GainModel(seed).fit(seen, training.gain[~out]).predict(tested)
+        for name, model in fitted_models(pool.without(training.groups_at(out)), seed, names).items():
+            scores[name][out] = _score(model, tested)
+        if PAPER_MODEL in names:
+            scores[PAPER_MODEL][out] = _score(GainModel(seed).fit(seen, training.gain[~out]), tested)
     return scores
 
 
-def _ahead(model: BenefitModel) -> Score:
-    def score(features: pl.DataFrame) -> Floats:
-        helps, hurts = model.chances(features)
-        return helps - hurts
-
-    return score
+def _score(model: BenefitModel | GainModel, features: pl.DataFrame) -> Floats:
+    if isinstance(model, GainModel):
+        return model.predict(features)
+    helps, hurts = model.chances(features)
+    return helps - hurts
 
 
 def _mean(scores: Sequence[Floats], members: Sequence[Member]) -> Floats:

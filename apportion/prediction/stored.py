@@ -19,14 +19,24 @@ import numpy as np
 import polars as pl
 
 from apportion.prediction.cost import COST_MODEL_IN_USE, ExactPromptCost
-from apportion.prediction.crossfit import SEEDS, Training, few_threads
+from apportion.prediction.crossfit import SEEDS, Gains, Training, few_threads, fit_gain
 from apportion.prediction.design import Floats
 from apportion.prediction.gain import GainModel
 
 TRUSTED = (
+    "apportion.prediction.benefit.Blend",
+    "apportion.prediction.benefit.Chance",
+    "apportion.prediction.benefit.HelpHurt",
+    "apportion.prediction.benefit.MonotoneBoosting",
+    "apportion.prediction.benefit.TwoPart",
     "apportion.prediction.cost.ExactPromptCost",
     "apportion.prediction.design.Design",
     "apportion.prediction.gain.GainModel",
+    "apportion.prediction.gains.BenefitGain",
+    "apportion.prediction.selection.Member",
+    "apportion.prediction.selection.Scored",
+    "apportion.prediction.texts.TextBoosting",
+    "apportion.prediction.texts.TextParts",
     "numpy.dtype",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )
@@ -41,7 +51,7 @@ class ModelRefusedError(ValueError):
 class DecisionModels:
     """Gain and cost models fitted on every judged question of some sets, one under each seed."""
 
-    gain: Sequence[GainModel]
+    gain: Sequence[Gains]
     cost: Sequence[ExactPromptCost]
     card: Mapping[str, Any]
 
@@ -63,38 +73,62 @@ def data_hash(training: Training) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def fit_models(training: Training, sets: Sequence[str], seeds: Sequence[int] = SEEDS) -> DecisionModels:
-    """Fit the models in use on every row."""
+def model_card(
+    training: Training, sets: Sequence[str], seeds: Sequence[int] = SEEDS, gain_model: str = GainModel.name
+) -> dict[str, Any]:
+    """What the models fitted on some rows are: equal cards, equal models."""
     import sklearn
 
-    card = {
+    return {
         "sets": sorted(sets),
         "questions": training.features.height,
         "filings": len(set(training.groups)),
         "features": [name for name in training.features.columns if name != "question_id"],
-        "gain_model": GainModel.name,
+        "gain_model": gain_model,
         "cost_model": COST_MODEL_IN_USE,
         "seeds": list(seeds),
         "scikit_learn": sklearn.__version__,
         "data": data_hash(training),
+        **({} if training.pool is None else {"pool": training.pool.fingerprint()}),
     }
+
+
+def fit_models(
+    training: Training, sets: Sequence[str], seeds: Sequence[int] = SEEDS, gain_model: str = GainModel.name
+) -> DecisionModels:
+    """Fit the models in use on every row.
+
+    Args:
+        training: the rows, with a pool where ``gain_model`` isn't the paper's ensemble.
+        sets: names of the sets that they are of.
+        seeds: of the models.
+        gain_model: name of the benefit model.
+    """
     with few_threads(training):
-        gain = [GainModel(seed).fit(training.features, training.gain) for seed in seeds]
+        gain = [fit_gain(training, gain_model, seed) for seed in seeds]
         cost = [
             ExactPromptCost(seed).fit(training.features, training.input_tokens, training.output_tokens)
             for seed in seeds
         ]
-    return DecisionModels(gain, cost, card)
+    return DecisionModels(gain, cost, model_card(training, sets, seeds, gain_model))
+
+
+def is_stored(folder: Path, card: Mapping[str, Any]) -> bool:
+    """Whether the models that a card describes are there."""
+    try:
+        return bool(json.loads((folder / "card.json").read_text(encoding="utf-8")) == card)
+    except (OSError, ValueError):
+        return False
 
 
 def save_models(models: DecisionModels, folder: Path) -> bool:
     """Write the models and their card; False if the very same are there already."""
     from skops.io import dump
 
+    if is_stored(folder, models.card):
+        return False
     folder.mkdir(parents=True, exist_ok=True)
     card = folder / "card.json"
-    if card.exists() and json.loads(card.read_text(encoding="utf-8")) == models.card:
-        return False
     fresh = folder / f".models-{os.getpid()}.skops"
     dump({"gain": list(models.gain), "cost": list(models.cost)}, fresh)
     fresh.replace(folder / "models.skops")

@@ -7,102 +7,22 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from graded_answers import tables, training
 
 from apportion.evaluation.pairs import pair_outcomes
-from apportion.evaluation.prediction_tables import learning_figures, prediction_quality, reliability
-from apportion.features.logged import answer_rows, logged_features
-from apportion.features.signals import SIGNAL_GROUPS
+from apportion.evaluation.prediction_tables import (
+    input_groups,
+    learning_figures,
+    prediction_quality,
+    reliability,
+)
 from apportion.prediction.benefit import Chance
 from apportion.prediction.crossfit import Training, crossfit, fit_benefit, in_sample
-from apportion.prediction.pool import AnswerPool, PairKey
+from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 from apportion.prediction.selection import BENEFIT_NAMES, RECOMMENDED, SELECTED, WEIGHTED, Scored
 from apportion.prediction.texts import TextBoosting, TextParts
-
-ROUTES = ("cheap", "deep", "other")
-
-
-def tables(filings: int = 12, each: int = 4) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Questions, outcomes and grades in which a refusal is what the deep route mends."""
-    rng = np.random.default_rng(5)
-    questions, outcomes, quality = [], [], []
-    for i in range(filings * each):
-        question = f"q{i:03d}"
-        questions.append(
-            {
-                "question_id": question,
-                "text": f"What is the FY2021 revenue of company {i // each} in USD millions?",
-                "family": ["a", "b"][i % 2],
-                "company": f"Company {i // each}",
-                "filing_id": f"f{i // each}",
-                "evidence": [],
-            }
-        )
-        refuses = rng.random() < 0.5
-        for route in ROUTES:
-            silent = refuses if route == "cheap" else rng.random() < 0.15
-            right = bool(not silent and rng.random() < 0.9)
-            answer = (
-                "I cannot determine this from the context."
-                if silent
-                else f"It was ${100 + i} million in 2021."
-            )
-            outcomes.append(
-                {
-                    "question_id": question,
-                    "route": route,
-                    "answer": answer,
-                    "confidence": None,
-                    "input_tokens": 100,
-                    "output_tokens": 10,
-                    "total_tokens": 110,
-                    "usage_source": "provider",
-                    "status": "ok",
-                }
-            )
-            quality.append(
-                {
-                    "question_id": question,
-                    "route": route,
-                    "judge": "j",
-                    "quality": float(right),
-                    "correct": right,
-                }
-            )
-    page = pl.List(pl.Struct({"filing_id": pl.String, "page_number": pl.Int64}))
-    return (
-        pl.DataFrame(questions, schema_overrides={"evidence": page}),
-        pl.DataFrame(outcomes, schema_overrides={"confidence": pl.Float64}),
-        pl.DataFrame(quality),
-    )
-
-
-def training(filings: int = 12, *, flip: bool = False) -> Training:
-    questions, outcomes, quality = tables(filings)
-    if flip:
-        quality = quality.with_columns(~pl.col("correct"), 1 - pl.col("quality"))
-    pairs = pair_outcomes(questions, outcomes, quality, "cheap", "deep")
-    signals = answer_rows(questions, outcomes)
-    cheap = outcomes.filter(pl.col("route") == "cheap")
-    deep = outcomes.filter(pl.col("route") == "deep")
-    known = logged_features(questions, cheap, deep).join(
-        signals.filter(pl.col("route") == "cheap").drop("route"), on="question_id"
-    )
-    pool = (
-        signals.join(quality.select("question_id", "route", "correct"), on=["question_id", "route"])
-        .join(questions.select("question_id", "family", pl.col("filing_id").alias("group")), on="question_id")
-        .with_columns(outcome_set=pl.lit("s"))
-    )
-    return Training(
-        known.sort("question_id"),
-        pairs.groups,
-        pairs.gain,
-        pairs.values("deep_input_tokens"),
-        pairs.values("deep_output_tokens"),
-        pairs.helped,
-        pairs.hurt,
-        AnswerPool(pool, PairKey("s", "cheap", "deep")),
-    )
 
 
 @pytest.fixture(scope="module")
@@ -245,10 +165,16 @@ def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Tra
     assert bins.group_by("target", "model").agg(pl.col("questions").sum())[
         "questions"
     ].unique().to_list() == [48]
-    learnt = dict(learning_figures(made, 11).select("metric", "value").iter_rows())
-    assert {f"auroc_shuffled:{group}" for group in SIGNAL_GROUPS} <= learnt.keys()
-    assert all(0 <= figure <= 1 for figure in learnt.values())
-    assert {"auroc_learnt_from:0.25", "auroc_learnt_from:0.75"} <= learnt.keys()
+    for name in (RECOMMENDED, PAPER_MODEL):
+        figured = learning_figures(made, name, 11)
+        assert set(figured["model"]) == {name}
+        learnt = dict(figured.select("metric", "value").iter_rows())
+        told = [g for g, inputs in input_groups(name).items() if set(inputs) & set(made.features.columns)]
+        assert {f"auroc_shuffled:{group}" for group in told} <= learnt.keys()
+        assert {"auroc_learnt_from:0.25", "auroc_learnt_from:0.75"} <= learnt.keys()
+        assert all(0 <= figure <= 1 for figure in learnt.values())
+        if name == RECOMMENDED:  # what it reads of a refusal is most of what it knows
+            assert learnt["auroc_shuffled:refusal"] < value[RECOMMENDED, "held_out", "gain", "auroc"]
 
 
 def test_unknown_costs_teach_and_test_no_cost() -> None:
