@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from apportion.llm.ledger_reading import LedgerReading
+from apportion.llm.ledger_reading import LedgerReading, result_of
 from apportion.llm.ledger_schema import CALL_COLUMNS, SCHEMA, SCHEMA_VERSION
 from apportion.llm.liveness import HEARTBEAT_S, ProcessName, is_alive, this_process
-from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Status, Usage, UsageSource
+from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Status
 
 #: Outcomes that asking again would not change: they are served. The others are sent again when asked for again.
 FINISHED: frozenset[Status] = frozenset({"ok", "refused", "truncated", "context_overflow", "malformed"})
@@ -117,7 +117,7 @@ class Ledger(LedgerReading):
                     row = self._finished(connection, request.request_hash)
                     if row is not None:
                         _add_use(connection, row["call_id"], purpose, served=True)
-                        results[position] = _result(row, served=True)
+                        results[position] = result_of(row, served=True)
         return results
 
     def claim(
@@ -135,7 +135,7 @@ class Ledger(LedgerReading):
             row = self._finished(connection, request.request_hash) if earlier else None
             if row is not None:
                 _add_use(connection, row["call_id"], purpose, served=True)
-                return _result(row, served=True)
+                return result_of(row, served=True)
             pending = connection.execute(_PENDING_OF, [request.request_hash]).fetchall() if earlier else []
             for sent in pending:
                 if self._alive(sent):
@@ -390,27 +390,3 @@ def _abandon(connection: sqlite3.Connection, row: sqlite3.Row) -> None:
             " held_tokens = 0, held_usd = 0, state = 'assumed' WHERE call_id = ? AND budget = ?",
             [row["call_id"], held["budget"]],
         )
-
-
-def _result(row: sqlite3.Row, *, served: bool) -> CallResult:
-    usage = Usage(
-        row["input_tokens"],
-        row["output_tokens"],
-        row["cached_input_tokens"],
-        row["reasoning_tokens"],
-        cast("UsageSource", row["usage_source"]),
-    )
-    return CallResult(
-        call_id=row["call_id"],
-        request_hash=row["request_hash"],
-        status=row["status"],
-        text=row["text"],
-        parsed=None if row["parsed"] is None else json.loads(row["parsed"]),
-        usage=usage,
-        cost_usd=row["cost_usd"],
-        latency_ms=row["latency_ms"],
-        attempts=row["attempts"],
-        served=served,
-        mean_logprob=row["mean_logprob"],
-        error=row["error"],
-    )

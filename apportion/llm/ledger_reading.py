@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sqlite3
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
-from apportion.llm.requests import sha256_name
+from apportion.llm.requests import CallResult, Usage, UsageSource, sha256_name
 
 #: Columns of the published table ``calls``, in order.
 CALLS = (
@@ -168,3 +170,28 @@ UNION ALL SELECT 'reservation held for a settled call', call_id FROM reservation
 
 def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def result_of(row: sqlite3.Row, *, served: bool) -> CallResult:
+    """A finished call as its row has it; ``served`` where nothing is spent on it now."""
+    usage = Usage(
+        row["input_tokens"],
+        row["output_tokens"],
+        row["cached_input_tokens"],
+        row["reasoning_tokens"],
+        cast("UsageSource", row["usage_source"]),
+    )
+    return CallResult(
+        call_id=row["call_id"],
+        request_hash=row["request_hash"],
+        status=row["status"],
+        text=row["text"],
+        parsed=None if row["parsed"] is None else json.loads(row["parsed"]),
+        usage=usage,
+        cost_usd=row["cost_usd"],
+        latency_ms=row["latency_ms"],
+        attempts=row["attempts"],
+        served=served,
+        mean_logprob=row["mean_logprob"],
+        error=row["error"],
+    )
