@@ -10,7 +10,7 @@ import polars as pl
 
 from apportion.evaluation.bootstrap import statistic_interval
 from apportion.evaluation.pairs import Floats, Pairs
-from apportion.features.decision import FEATURE_GROUPS
+from apportion.features.kinds import FEATURE_GROUPS
 from apportion.features.signals import SIGNAL_GROUPS
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import SEEDS, Training, few_threads, fit_gain, grouped_folds
