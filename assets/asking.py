@@ -15,7 +15,7 @@ from apportion.routes.systems import CHUNKED
 from assets.checks import specs
 from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
-from assets.provenance import last_commit
+from assets.provenance import current_version, last_commit
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Source, Warehouse
 from assets.slices import commit
@@ -114,7 +114,7 @@ def retrievals(
 
     Rules find both; a model is called only where the settings name one for the systems.
     """
-    from assets.systems import Workplace, ranking_rows, search_system
+    from assets.systems import Workplace, ranking_rows, search_system, searched_by
 
     store = warehouse.store()
     outcome_set = context.partition_key
@@ -127,14 +127,47 @@ def retrievals(
         pinned = corpus_version(store, outcome_set, asked, refresh=answering.refresh)
         work = Workplace(context, warehouse, answering, outcome_set, asked, pinned)
     for system in systems:
+        slice_of = {"outcome_set": outcome_set, "retriever": system, "pool": "corpus"}
+        models = searched_by(store, outcome_set, answering, system)
+        kept = (
+            last_commit(store, "retrievals", outcome_set, slice_of) if system == answering.retriever else None
+        )
+        if kept is not None and kept["arguments"].get("models") and not models:
+            now = {name: current_version(store, name, outcome_set) for name in ("questions", "resolutions")}
+            if kept["inputs"] == {**now, "pages": pinned}:
+                yield from publish(
+                    context,
+                    store,
+                    "retrievals",
+                    store.read("retrievals", slice_of),
+                    slice_of,
+                    inputs=kept["inputs"],
+                    arguments=kept["arguments"],
+                    problems=[
+                        Problem(
+                            f"set {outcome_set}",
+                            None,
+                            "ranking",
+                            system,
+                            f"kept as found with {', '.join(sorted(set(kept['arguments']['models'].values())))}; "
+                            f"`apportion run --routes {system}` searches again",
+                            refused=False,
+                        )
+                    ],
+                )
+                return
         found, _ = search_system(work, system)
         rows = ranking_rows(work, found).with_columns(
             outcome_set=pl.lit(outcome_set), retriever=pl.lit(system), pool=pl.lit("corpus")
         )
-        slice_of = {"outcome_set": outcome_set, "retriever": system, "pool": "corpus"}
         made: dict[str, Any] = {
             "inputs": {"questions": None, "resolutions": None, "pages": pinned},
-            "arguments": {"retriever": system, "pool": "corpus", "embedder": answering.embedder},
+            "arguments": {
+                "retriever": system,
+                "pool": "corpus",
+                "embedder": answering.embedder,
+                "models": models,
+            },
         }
         if system == answering.retriever:
             yield from publish(context, store, "retrievals", rows, slice_of, **made)

@@ -18,6 +18,7 @@ from assets.asking import corpus_version, set_questions
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
+from assets.provenance import current_version, last_commit
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Warehouse
 from warehouse.contracts import TABLES
@@ -111,7 +112,11 @@ def make_resolver(store: Store, answering: Answering, version: int | None) -> Re
 def resolutions(
     context: dg.AssetExecutionContext, warehouse: Warehouse, answering: Answering
 ) -> Iterator[Any]:
-    """The filings that each question's words name; never what its source says of its filing."""
+    """The filings that each question's words name; never what its source says of its filing.
+
+    What a model read of a set's questions is kept, over the same questions and pages, until a route that names
+    filings runs again: ranking pages must not replace it by rules.
+    """
     store = warehouse.store()
     outcome_set = context.partition_key
     everything = set_questions(store, outcome_set)
@@ -119,6 +124,22 @@ def resolutions(
     # The filing that a source names with its question goes no further than this.
     asked = everything.select("question_id", "text")
     routed = any(SYSTEMS[route].resolves for route in answering.routes if route in SYSTEMS)
+    router = router_model(store, outcome_set, answering) if routed else None
+    before = last_commit(store, "resolutions", outcome_set)
+    if not routed and before is not None and before["arguments"].get("router"):
+        now = {"questions": current_version(store, "questions", outcome_set), "pages": version}
+        if before["inputs"] == now:
+            # What a model was paid to read stands until a system that names filings runs again.
+            yield from publish(
+                context,
+                store,
+                "resolutions",
+                store.read("resolutions", {"outcome_set": outcome_set}),
+                {"outcome_set": outcome_set},
+                inputs=now,
+                arguments=before["arguments"],
+            )
+            return
     read = query_calls(context, warehouse, answering, outcome_set, asked, with_route=True) if routed else {}
     resolver = make_resolver(store, answering, version)
     rows = []
@@ -145,7 +166,11 @@ def resolutions(
         pl.DataFrame(rows, schema=TABLES["resolutions"].schema),
         {"outcome_set": outcome_set},
         inputs={"questions": None, "pages": version},
-        arguments={"default_year": answering.default_year, "companies": answering.companies},
+        arguments={
+            "default_year": answering.default_year,
+            "companies": answering.companies,
+            "router": router,
+        },
         metadata={"model_calls": sum(not result.served for result in read.values())},
     )
 

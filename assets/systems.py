@@ -21,7 +21,7 @@ from apportion.routes.systems import CHUNKED, SYSTEMS, plan_search, read_chunks,
 from apportion.routes.verifying import CHECKED, RETRIES, anchored, mostly_of, verdict, verify_request
 from assets.calling import call_models
 from assets.chunking import chunk_texts, plain_index
-from assets.describing import described_index
+from assets.describing import described_index, describer_model
 from assets.resolving import make_resolver, query_calls, read_resolutions, router_model
 from assets.resources import Answering, Warehouse
 from warehouse.store import Store
@@ -113,6 +113,17 @@ def system_queries(work: Workplace, system: str) -> tuple[dict[str, SearchQuery]
         for question, text in work.asked.select("question_id", "text").iter_rows()
     }
     return queries, made
+
+
+def searched_by(store: Store, outcome_set: str, answering: Answering, system: str) -> dict[str, str]:
+    """The models that a system's search calls, by what they do; empty where rules and the latent vectors do it all."""
+    models = {
+        "router": router_model(store, outcome_set, answering),
+        "describer": describer_model(store, outcome_set, answering) if system == "cbr_context" else None,
+        "embedder": None if answering.embedder == "latent" else answering.embedder,
+        "reranker": None if answering.reranker == "fused" else answering.reranker,
+    }
+    return {part: model for part, model in models.items() if model is not None}
 
 
 def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]], Calls]:
