@@ -22,7 +22,7 @@ from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
 from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
-from assets.learning import answer_pool, contexts_of, features_with_texts, judge_of
+from assets.learning import answer_pool, contexts_of, encoder_of, features_with_texts, judge_of
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
 from assets.resources import Answering, Comparison, Warehouse
@@ -222,6 +222,7 @@ def predictions(
         with_pair(rows, outcome_set, comparison),
         where,
         inputs={"features": None, "route_outcomes": None, "route_quality": None},
+        arguments=None if encoder_of(comparison) is None else {"text_encoder": encoder_of(comparison)},
         metadata={"filings": len(set(pairs.groups)), "left_out": pairs.left_out},
     )
 

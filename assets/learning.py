@@ -7,8 +7,10 @@ import polars as pl
 from apportion.evaluation.pairs import question_groups
 from apportion.features.decision import question_features
 from apportion.features.logged import Contexts, answer_rows
+from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool, PairKey
 from assets.asking import set_questions
+from assets.encoding import with_vectors
 from assets.provenance import last_commit
 from assets.resources import Comparison
 from warehouse.store import Store
@@ -31,7 +33,7 @@ def sister_sets(store: Store, outcome_set: str) -> list[str]:
 
 def answer_pool(store: Store, outcome_set: str, comparison: Comparison, judge: str) -> AnswerPool:
     """Every answer that the judge graded in the set and its sisters."""
-    frames = [_graded(store, name, judge) for name in sister_sets(store, outcome_set)]
+    frames = [_graded(store, name, judge, encoder_of(comparison)) for name in sister_sets(store, outcome_set)]
     return AnswerPool(
         pl.concat([frame for frame in frames if frame is not None], how="vertical_relaxed"),
         PairKey(outcome_set, comparison.cheap, comparison.deep),
@@ -49,7 +51,9 @@ def pool_of_sets(store: Store, sets: Sequence[str], comparison: Comparison) -> A
     Their sister sets stay out: the set that is decided on may be one of them.
     """
     name = "+".join(sets)
-    frames = [(one, _graded(store, one, judge_of(store, one, comparison))) for one in sets]
+    frames = [
+        (one, _graded(store, one, judge_of(store, one, comparison), encoder_of(comparison))) for one in sets
+    ]
     return AnswerPool(
         pl.concat(
             [
@@ -73,11 +77,17 @@ def features_with_texts(
         known.with_columns(pl.lit(comparison.cheap).alias("route")),
         set_questions(store, outcome_set),
         store.read("route_outcomes", {"outcome_set": outcome_set}),
+        encoder_of(comparison),
     )
     return told.drop("route")
 
 
-def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
+def encoder_of(comparison: Comparison) -> str | None:
+    """What encodes texts; the paper's ensemble reads none."""
+    return None if comparison.gain_model == PAPER_MODEL else comparison.text_encoder
+
+
+def _graded(store: Store, outcome_set: str, judge: str, encoder: str | None) -> pl.DataFrame | None:
     where = {"outcome_set": outcome_set}
     grades = (
         store.read("route_quality", where)
@@ -92,7 +102,7 @@ def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
     outcomes = store.read("route_outcomes", where).join(grades, on=["question_id", "route"], how="semi")
     signals = answer_rows(asked, outcomes, contexts_of(store, outcome_set, outcomes))
     return (
-        with_texts(signals, asked, outcomes)
+        with_texts(signals, asked, outcomes, encoder)
         .join(grades, on=["question_id", "route"])
         .join(question_features(asked), on="question_id")
         .join(question_groups(asked).select("question_id", "group"), on="question_id")
@@ -101,13 +111,16 @@ def _graded(store: Store, outcome_set: str, judge: str) -> pl.DataFrame | None:
     )
 
 
-def with_texts(rows: pl.DataFrame, asked: pl.DataFrame, outcomes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of answers, by question and route, with the texts that a benefit model may read."""
+def with_texts(
+    rows: pl.DataFrame, asked: pl.DataFrame, outcomes: pl.DataFrame, encoder: str | None
+) -> pl.DataFrame:
+    """Rows of answers, by question and route, with the texts that a benefit model may read, and their vectors."""
     questions = asked.select("question_id", pl.col("text").alias("question_text"))
     answers = outcomes.select("question_id", "route", pl.col("answer").alias("answer_text"))
-    return rows.join(questions, on="question_id", how="left").join(
+    told = rows.join(questions, on="question_id", how="left").join(
         answers, on=["question_id", "route"], how="left"
     )
+    return told if encoder is None else with_vectors(told, encoder)
 
 
 def contexts_of(store: Store, outcome_set: str, outcomes: pl.DataFrame) -> Contexts:

@@ -145,13 +145,15 @@ class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
     """What is compared: a pair of routes, one judge's grades, the budgets, and the benefit model behind the policies.
 
     ``ridge_boosting`` is the escalation paper's ensemble. The others also learn from every graded answer of the set
-    and its sister sets; they take minutes where the ensemble takes seconds.
+    and its sister sets; they take minutes where the ensemble takes seconds. ``text_encoder`` reads texts for them in
+    the place of TF-IDF: ``local``, or a folder with a model's files.
     """
 
     cheap: str = "top1"
     deep: str = "top5"
     judge: str | None = None
     gain_model: str = "ridge_boosting"
+    text_encoder: str | None = None
     budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
 
 

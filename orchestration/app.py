@@ -65,6 +65,10 @@ GainModel = Annotated[
     str,
     typer.Option(help="Benefit model behind the policies: ridge_boosting (fastest), weighted, blend, ..."),
 ]
+TextEncoder = Annotated[
+    str | None,
+    typer.Option(help="Encoder of texts for benefit models, instead of TF-IDF: local, or a model's folder."),
+]
 SystemSettings = Annotated[
     list[str] | None,
     typer.Option(

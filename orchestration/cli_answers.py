@@ -32,6 +32,7 @@ from orchestration.app import (
     SeveralDeep,
     Structured,
     SystemSettings,
+    TextEncoder,
     TokensPerMinute,
     app,
     sending,
@@ -52,6 +53,7 @@ def run(
     deep: Deep = "top5",
     budgets: Budgets = None,
     gain_model: GainModel = "ridge_boosting",
+    text_encoder: TextEncoder = None,
     api_base: ApiBase = None,
     structured: Structured = None,
     prices: Prices = None,
@@ -82,7 +84,7 @@ def run(
             "consent": yes,
             **systems.read_settings(system),
         },
-        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
+        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model, text_encoder),
     }
     work.run_set(outcome_set, settings, layout)
 
@@ -95,6 +97,7 @@ def evaluate(
     judge: GradedBy = None,
     budgets: Budgets = None,
     gain_model: GainModel = "ridge_boosting",
+    text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
     layout: Layout = Format.table,
@@ -103,7 +106,7 @@ def evaluate(
     from orchestration.commands import work
 
     settings = {
-        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model),
+        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model, text_encoder),
         "answering": work.answered_from(outcome_set, retriever, pool),
     }
     work.evaluate_set(outcome_set, settings, layout)

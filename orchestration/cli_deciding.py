@@ -23,6 +23,7 @@ from orchestration.app import (
     Prices,
     SetName,
     Structured,
+    TextEncoder,
     Tokens,
     TokensPerMinute,
     Usd,
@@ -44,6 +45,7 @@ def plan(
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
     gain_model: GainModel = "ridge_boosting",
+    text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
     prices: Prices = None,
@@ -54,7 +56,7 @@ def plan(
 
     live.plan(
         outcome_set,
-        work.comparison(cheap, deep, judge, None, gain_model),
+        work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
         {**work.answered_from(outcome_set, retriever, pool), **sending(None, prices, 16, None, None)},
         {
             "budget": budget,
@@ -83,6 +85,7 @@ def escalate(
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
     gain_model: GainModel = "ridge_boosting",
+    text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
     api_base: ApiBase = None,
@@ -98,7 +101,7 @@ def escalate(
 
     live.escalate(
         outcome_set,
-        work.comparison(cheap, deep, judge, None, gain_model),
+        work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
         {
             **work.answered_from(outcome_set, retriever, pool),
             **sending(api_base, prices, concurrency, rpm, tpm),

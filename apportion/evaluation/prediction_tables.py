@@ -14,7 +14,7 @@ from apportion.features.kinds import FEATURE_GROUPS
 from apportion.features.signals import SIGNAL_GROUPS
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import SEEDS, Training, few_threads, fit_gain, grouped_folds
-from apportion.prediction.design import TEXTS
+from apportion.prediction.design import TEXTS, VECTORS
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.quality import CHANCE, RANKING, REGRESSION, Metric, auroc
 from apportion.prediction.selection import SELECTED, WEIGHTED
@@ -129,9 +129,9 @@ def input_groups(gain_model: str) -> dict[str, tuple[str, ...]]:
     if gain_model == PAPER_MODEL:
         return FEATURE_GROUPS
     if gain_model == SELECTED:
-        return FEATURE_GROUPS | SIGNAL_GROUPS | {"texts": TEXTS}
+        return FEATURE_GROUPS | SIGNAL_GROUPS | {"texts": (*TEXTS, *VECTORS)}
     read = {"question": FEATURE_GROUPS["question"]} | SIGNAL_GROUPS
-    return read | {"texts": TEXTS} if gain_model in (WEIGHTED, TextBoosting.name) else read
+    return read | {"texts": (*TEXTS, *VECTORS)} if gain_model in (WEIGHTED, TextBoosting.name) else read
 
 
 def reliability(held_out: pl.DataFrame, bins: int = 5) -> pl.DataFrame:

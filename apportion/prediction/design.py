@@ -20,8 +20,11 @@ PROMPT_PARTS = ("letters", "digits", "signs", "words")
 TEXTS = ("question_text", "answer_text")
 """Texts that a benefit model may read; never features by themselves."""
 
+VECTORS = ("question_vector", "answer_vector")
+"""An encoder's vectors of these texts, where one is used."""
+
 NEVER = frozenset(
-    {*TEXTS, "outcome_set", "cheap_route", "deep_route", "question_id"}
+    {*TEXTS, *VECTORS, "outcome_set", "cheap_route", "deep_route", "question_id"}
     | {f"{side}_prompt_{part}" for side in ("cheap", "deep") for part in PROMPT_PARTS}
 )
 NOT_FEATURES = NEVER | frozenset(SIGNALS)

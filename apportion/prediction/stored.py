@@ -37,6 +37,7 @@ TRUSTED = (
     "apportion.prediction.selection.Scored",
     "apportion.prediction.texts.TextBoosting",
     "apportion.prediction.texts.TextParts",
+    "apportion.prediction.texts.VectorParts",
     "numpy.dtype",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )

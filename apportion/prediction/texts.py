@@ -1,7 +1,7 @@
-"""What question and answer are about: TF-IDF with a truncated SVD, and small trees that read it beside the signals.
+"""What question and answer are about: vectors with a truncated SVD, and small trees that read it beside the signals.
 
-The vectors are learnt from the training rows alone. Where no text is known, they are zero and the trees read the
-signals only.
+The vectors are TF-IDF, or an encoder's where the rows have them; their parts are learnt from the training rows
+alone. Where no text is known, they are zero and the trees read the signals only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from apportion.prediction.design import TEXTS, Design, Floats
+from apportion.prediction.design import TEXTS, VECTORS, Design, Floats
 from apportion.prediction.pool import AnswerPool
 
 PARTS = 8
@@ -53,6 +53,31 @@ class TextParts:
         return found
 
 
+class VectorParts:
+    """The truncated SVD of an encoder's vectors."""
+
+    def __init__(self, parts: int = PARTS) -> None:
+        self._parts = parts
+        self._svd: Any = None
+
+    def fit(self, vectors: Floats) -> VectorParts:
+        """Learn parts of vectors, shape (n, size); fewer than two rows or places teach nothing."""
+        from sklearn.decomposition import TruncatedSVD
+
+        self._svd = None
+        if min(vectors.shape) > 1 and vectors.any():
+            self._svd = TruncatedSVD(min(self._parts, min(vectors.shape) - 1), random_state=0).fit(vectors)
+        return self
+
+    def transform(self, vectors: Floats) -> Floats:
+        """Parts of each vector, shape (n, parts); zeros where nothing was learnt."""
+        found = np.zeros((len(vectors), self._parts))
+        if self._svd is not None and len(vectors):
+            told = self._svd.transform(vectors)
+            found[:, : told.shape[1]] = told
+        return found
+
+
 class TextBoosting:
     """Small boosted trees of help on the pair's own signals and the parts of question and answer.
 
@@ -65,7 +90,7 @@ class TextBoosting:
         self._seed = seed
         self._columns = tuple(columns)
         self._design: Design | None = None
-        self._texts: list[TextParts] = []
+        self._texts: list[TextParts | VectorParts] = []
         self._model: Any = None
         self._rates = (0.5, 0.5)
 
@@ -76,7 +101,12 @@ class TextBoosting:
         pairs = pool.pairs()
         own = pairs.filter(pool.is_own(pairs))
         self._design = Design.of(own, [name for name in self._columns if name in own.columns])
-        self._texts = [TextParts().fit(_texts(own, name)) for name in TEXTS]
+        self._texts = [
+            VectorParts().fit(_vectors(own, vector))
+            if vector in own.columns
+            else TextParts().fit(_texts(own, name))
+            for name, vector in zip(TEXTS, VECTORS, strict=True)
+        ]
         matrix = self._matrix(own)
         cheap, deep = own["correct"].to_numpy(), own["deep_correct"].to_numpy()
         helped, hurt = ~cheap & deep, cheap & ~deep
@@ -104,7 +134,12 @@ class TextBoosting:
     def _matrix(self, rows: pl.DataFrame) -> Floats:
         if self._design is None:
             raise ValueError("the benefit model predicts only after fit")
-        parts = [told.transform(_texts(rows, name)) for told, name in zip(self._texts, TEXTS, strict=True)]
+        parts = [
+            told.transform(_vectors(rows, vector))
+            if isinstance(told, VectorParts)
+            else told.transform(_texts(rows, name))
+            for told, name, vector in zip(self._texts, TEXTS, VECTORS, strict=True)
+        ]
         return np.column_stack([self._design.matrix(rows), *parts])
 
 
@@ -114,3 +149,11 @@ def _rate(event: npt.NDArray[np.bool_]) -> float:
 
 def _texts(rows: pl.DataFrame, name: str) -> list[str]:
     return rows[name].fill_null("").to_list() if name in rows.columns else [""] * rows.height
+
+
+def _vectors(rows: pl.DataFrame, name: str) -> Floats:
+    if name not in rows.columns:
+        raise ValueError(
+            f"the features lack {name}, which the model was fitted on; name the same --text-encoder"
+        )
+    return np.array(rows[name].to_list(), dtype=np.float64).reshape(rows.height, -1)

@@ -57,7 +57,12 @@ def names(joined: str) -> list[str]:
 
 
 def comparison(
-    cheap: str, deep: str, judge: str | None, budgets: str | None, gain_model: str = PAPER_MODEL
+    cheap: str,
+    deep: str,
+    judge: str | None,
+    budgets: str | None,
+    gain_model: str = PAPER_MODEL,
+    text_encoder: str | None = None,
 ) -> dict[str, Any]:
     """The settings of a comparison.
 
@@ -79,7 +84,14 @@ def comparison(
             raise CallError(f"--budgets {budgets}: give fractions such as 0.1,0.2,1") from None
         if not fractions or not all(0 <= fraction <= 1 for fraction in fractions):
             raise CallError(f"--budgets {budgets}: fractions lie between 0 and 1")
-    return {"cheap": cheap, "deep": deep, "judge": judge, "budgets": fractions, "gain_model": gain_model}
+    return {
+        "cheap": cheap,
+        "deep": deep,
+        "judge": judge,
+        "budgets": fractions,
+        "gain_model": gain_model,
+        "text_encoder": text_encoder,
+    }
 
 
 def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:

@@ -53,7 +53,7 @@ def test_texts_are_embedded_and_scored_through_the_ledger(
 def test_systems_with_a_model(shared_apportion: Callable[[str], CommandLine], tmp_path: Path) -> None:
     apportion = shared_apportion("routed")
     apportion.ok(
-        "ingest", str(tiny.write(tmp_path / "set", tiny.rows(3))), "--set", "routed", "--batch", "routed"
+        "ingest", str(tiny.write(tmp_path / "set", tiny.rows(2))), "--set", "routed", "--batch", "routed"
     )
     with routing_server.running() as server:
         settings = ("--model", "openai/fake", "--api-base", server.url, "--routes", ROUTES, "--set", "routed")

@@ -187,3 +187,19 @@ def test_unknown_costs_teach_and_test_no_cost() -> None:
     assert rows["predicted"].is_finite().all()
     none = Training(made.features, made.groups, made.gain, tokens * np.nan, made.output_tokens)
     assert "cost" not in crossfit(none, seeds=(11,))["target"].to_list()
+
+
+def test_an_encoders_vectors_are_read_in_the_place_of_words() -> None:
+    made = training(10)
+    assert made.pool is not None
+    assert made.helped is not None
+    telling = pl.Series([[1.0, 0.0, float(h)] for h in made.helped.tolist()], dtype=pl.List(pl.Float32))
+    told = made.features.drop("refuses", "refusal_phrases").with_columns(
+        question_vector=telling, answer_vector=pl.lit([0.0, 0.0, 0.0], dtype=pl.List(pl.Float32))
+    )
+    vectors = told.select("question_id", "question_vector", "answer_vector")
+    answers = made.pool.answers.drop("refuses", "refusal_phrases").join(vectors, on="question_id")
+    model = TextBoosting(1, ("answer_words",)).fit(AnswerPool(answers, made.pool.key))
+    assert auroc(made.helped.astype(np.float64), model.chances(told)[0]) == 1.0
+    with pytest.raises(ValueError, match="lack question_vector"):
+        model.chances(made.features)
