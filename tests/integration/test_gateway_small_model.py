@@ -96,12 +96,17 @@ def test_ten_sample_questions_on_two_routes_resumed_after_a_kill(
     outcomes = apportion.rows("SELECT * FROM route_outcomes WHERE outcome_set = 'ten'")
     assert len(outcomes) == 20
     assert {row["status"] for row in outcomes} <= {"ok", "truncated", "malformed"}
-    assert {row["usage_source"] for row in outcomes} == {"provider"}
-    tokens = {(row["question_id"], row["route"]): int(row["input_tokens"]) for row in outcomes}
-    for question in {row["question_id"] for row in outcomes}:
-        assert tokens[question, "top1"] < tokens[question, "top5"]
     ledger = Ledger(apportion.warehouse / "ledger.sqlite")
     made = ledger.calls_rows("ten")
+    finished = [row for row in made if row["status"] != "abandoned"]
+    # Where an attempt got no answer in time, what it may have cost is assumed; all else is the server's own count.
+    once = [row for row in finished if row["attempts"] == 1]
+    assert once
+    assert {row["usage_source"] for row in once} == {"provider"}
+    tokens = {(row["question_id"], row["route"]): row["input_tokens"] for row in once}
+    pairs = [question for question, route in tokens if route == "top1" and (question, "top5") in tokens]
+    assert pairs
+    assert all(tokens[question, "top1"] < tokens[question, "top5"] for question in pairs)
     assert ledger.verify() == []
     ledger.close()
     # What had been answered was not sent again.
