@@ -6,16 +6,10 @@ import json
 import random
 import time
 
-from deltalake import CommitProperties, DeltaTable, WriterProperties
+from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from warehouse.store import PROVENANCE_KEY, Store, StoreError
-
-FILE_BYTES = 64 * 1024 * 1024
-"""About how large joined files become; a write to one slice of such a file writes the rest of it anew."""
-
-ROW_GROUP = 16_384
-"""Rows that a reader of one slice can skip together."""
+from warehouse.store import FILE_BYTES, PROVENANCE_KEY, Store, StoreError, contract, layout
 
 ATTEMPTS = 12
 
@@ -39,7 +33,7 @@ def compact(store: Store, name: str) -> tuple[int, int]:
                 target_size=FILE_BYTES,
                 # One at a time: memory stays that of a file, whatever the table's size.
                 max_concurrent_tasks=1,
-                writer_properties=WriterProperties(compression="ZSTD", max_row_group_size=ROW_GROUP),
+                writer_properties=layout(contract(name)),
                 commit_properties=CommitProperties(custom_metadata={PROVENANCE_KEY: made_by}),
             )
         except TableNotFoundError:

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from warehouse.contracts import TABLES
@@ -28,6 +28,14 @@ Slice = Mapping[str, str]
 
 COMMIT_ATTEMPTS = 12
 PROVENANCE_KEY = "apportion"
+
+FILE_BYTES = 64 * 1024 * 1024
+"""About how large files become: what a stream of any length holds in memory, and what a write to one slice of a file
+writes anew."""
+
+ROWS = 131_072
+ROWS_OF_TEXT = 16_384
+"""Rows that are written, and can be skipped, together; rows with pages of text are long."""
 
 
 class StoreError(RuntimeError):
@@ -63,6 +71,13 @@ def literal(value: str) -> str:
 def predicate(where: Slice) -> str:
     """The slice as an SQL condition."""
     return " AND ".join(f"{name} = {literal(value)}" for name, value in where.items())
+
+
+def layout(table: Table) -> WriterProperties:
+    """How a table's files are laid out."""
+    return WriterProperties(
+        compression="ZSTD", max_row_group_size=ROWS_OF_TEXT if "text" in table.schema else ROWS
+    )
 
 
 class Store:
@@ -271,6 +286,8 @@ class Store:
                     mode="overwrite",
                     schema_mode="merge",  # a table from before a column was added gains it
                     predicate=predicate(where),
+                    target_file_size=FILE_BYTES,
+                    writer_properties=layout(table),
                     commit_properties=CommitProperties(
                         custom_metadata={
                             PROVENANCE_KEY: json.dumps(dict(provenance or {}), sort_keys=True, default=str)
