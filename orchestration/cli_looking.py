@@ -53,7 +53,7 @@ def report(
 def vacuum(
     keep: Annotated[float, typer.Option(min=0, help="Days of history to keep.")] = 7.0,
 ) -> None:
-    """Drop file versions that no table needs any more."""
+    """Join small files and drop file versions that no table needs any more."""
     from orchestration.commands import looking
 
     looking.vacuum(keep)

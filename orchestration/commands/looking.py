@@ -11,6 +11,7 @@ from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
 from orchestration.output import Format, say, show
 from warehouse import catalog
+from warehouse.compaction import compact
 from warehouse.contracts import TABLES
 from warehouse.paths import local_root
 from warehouse.store import Store
@@ -94,10 +95,14 @@ def spending() -> list[dict[str, Any]]:
 
 
 def vacuum(keep: float) -> None:
-    """Drop old file versions of every table and say how many."""
+    """Join small files, drop old file versions of every table, and say how many."""
     store = Store()
+    joined = [compact(store, name) for name in TABLES]
     # A set keeps to the snapshot of the corpus that it was answered over: that one stays, however old it is.
     pinned = {name: pinned_versions(store, name) for name in ("pages", "chunks")}
     dropped = sum(len(store.vacuum(name, keep, pinned.get(name, ()))) for name in TABLES)
     refresh_catalogue()
+    before, after = (sum(counts) for counts in zip(*joined, strict=True))
+    if before:
+        say(f"{before} small files joined to {after}")
     say(f"{dropped} files dropped; {keep:g} days of history kept")
