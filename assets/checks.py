@@ -20,7 +20,7 @@ from warehouse import catalog
 from warehouse.contracts import TABLES
 from warehouse.paths import sql_folder
 from warehouse.schema import ContractError
-from warehouse.store import Store
+from warehouse.store import Slice, Store
 
 SHOWN = 5
 
@@ -94,7 +94,12 @@ def specs(table: str) -> list[dg.AssetCheckSpec]:
 
 
 def run_checks(
-    store: Store, table: str, candidate: pl.DataFrame, *, passed_suite: bool = False
+    store: Store,
+    table: str,
+    candidate: pl.DataFrame,
+    *,
+    where: Slice | None = None,
+    passed_suite: bool = False,
 ) -> list[Finding]:
     """Every check of a table on a candidate slice. Queries see the candidate in the table's place.
 
@@ -102,6 +107,8 @@ def run_checks(
         store: where the other tables are.
         table: the table.
         candidate: the slice's rows.
+        where: the slice; without it, the slices that the rows stand in. Queries see it as `checked_slice`: an empty
+            candidate says nothing of what it is empty of.
         passed_suite: these very rows passed this very suite before: loading Great Expectations takes seconds.
     """
     findings = [_contract(table, candidate)]
@@ -131,12 +138,18 @@ def run_checks(
         )
     listed = sql_checks().get(table, [])
     if listed:
-        connection = catalog.connect(store, extra={table: candidate})
+        connection = catalog.connect(store, extra=shown(table, candidate, where))
         try:
             findings += [_query(connection, check) for check in listed]
         finally:
             connection.close()
     return findings
+
+
+def shown(table: str, candidate: pl.DataFrame, where: Slice | None = None) -> dict[str, pl.DataFrame]:
+    """The frames that a table's queries see beside the tables."""
+    named = candidate.select(TABLES[table].slices).unique() if where is None else pl.DataFrame([dict(where)])
+    return {table: candidate, "checked_slice": named}
 
 
 def _query(connection: Any, check: SqlCheck) -> Finding:

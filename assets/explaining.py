@@ -9,6 +9,7 @@ import polars as pl
 from apportion.retrieval.accounting.ablation import SCHEMA, signal_shares
 from apportion.retrieval.accounting.covering import FIRST
 from apportion.retrieval.accounting.ranker import Accounting, Explained
+from apportion.retrieval.accounting.signals import COLUMNS
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.retrieval.shards import IndexFolder
@@ -21,9 +22,6 @@ from assets.publishing import column_schema, publish
 from assets.resources import Answering, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
-
-COLUMNS = {"page_kind": "kind", "line_items": "items"}
-"""Signals whose column in `retrieval_reasons` has another name."""
 
 
 @dg.asset(

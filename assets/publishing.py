@@ -72,7 +72,11 @@ def publish(
     suite = suite_mark(table) if table in SUITES else None
     known = before is not None and suite is not None and before.get("suite") == suite
     findings = run_checks(
-        store, table, candidate, passed_suite=known and store.read(table, where).equals(candidate)
+        store,
+        table,
+        candidate,
+        where=where,
+        passed_suite=known and store.read(table, where).equals(candidate),
     )
     for finding in findings:
         yield _result(table, finding)

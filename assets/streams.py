@@ -43,7 +43,7 @@ def publish_stream(
     Raises:
         dagster.Failure: a blocking check failed; nothing is committed.
     """
-    findings = run_checks(store, table, slim)
+    findings = run_checks(store, table, slim, where=where)
     for finding in findings:
         yield _result(table, finding)
     broken = [finding for finding in findings if finding.blocking and not finding.passed]

@@ -8,18 +8,8 @@ from typing import Any
 import polars as pl
 
 from apportion.report.page import Part, Section
+from apportion.retrieval.accounting.signals import SIGNAL_COLUMNS
 
-SIGNAL_COLUMNS = (
-    "question",
-    "expansion",
-    "phrases",
-    "tfidf",
-    "kind",
-    "items",
-    "period",
-    "figures",
-    "neighbours",
-)
 SHOWN_DEPTHS = (1, 5, 20)
 KEYS = ("outcome_set", "retriever", "pool")
 

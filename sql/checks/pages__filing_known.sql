@@ -1,6 +1,6 @@
--- every page belongs to a filing of its batch, and as many are there as the filing says
+-- every page belongs to a filing of its batch, and as many are there as the filing says, none among them
 SELECT f.filing_id, f.page_count, count(p.page_number) AS pages
-FROM (SELECT DISTINCT filing_batch FROM pages) AS b
+FROM checked_slice AS b
 JOIN filings AS f USING (filing_batch)
 LEFT JOIN pages AS p USING (filing_id)
 GROUP BY f.filing_id, f.page_count

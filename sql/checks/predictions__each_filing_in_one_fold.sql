@@ -1,12 +1,16 @@
--- a filing is never both trained on and predicted
-SELECT
-    p.target,
-    p.model,
-    p.seed,
-    coalesce(q.filing_id, q.evidence[1].filing_id) AS filing_id,
-    count(DISTINCT p.fold) AS folds
-FROM predictions AS p
-JOIN questions AS q USING (outcome_set, question_id)
-WHERE coalesce(q.filing_id, q.evidence[1].filing_id) IS NOT NULL
-GROUP BY p.target, p.model, p.seed, coalesce(q.filing_id, q.evidence[1].filing_id)
-HAVING count(DISTINCT p.fold) > 1
+-- a filing, or the group of a question without one, is never both trained on and predicted
+WITH grouped AS (
+    SELECT
+        p.target,
+        p.model,
+        p.seed,
+        p.fold,
+        coalesce(q.filing_id, q.evidence[1].filing_id, 'group:' || q.question_group) AS held_together
+    FROM predictions AS p
+    JOIN questions AS q USING (outcome_set, question_id)
+)
+SELECT target, model, seed, held_together, count(DISTINCT fold) AS folds
+FROM grouped
+WHERE held_together IS NOT NULL
+GROUP BY target, model, seed, held_together
+HAVING count(DISTINCT fold) > 1

@@ -1,7 +1,7 @@
 -- Which pages came first for a question, and what spoke for each? (retriever accounting)
-SELECT question_id, rank, filing_id, page_number, page_kind, array_to_string(line_items, ', ') AS line_items,
+SELECT outcome_set, retriever, pool, question_id, rank, filing_id, page_number, page_kind,
+    array_to_string(line_items, ', ') AS line_items,
     round(question + expansion + phrases + tfidf, 2) AS words, round(kind, 2) AS kind, round(items, 2) AS items,
     round(period + figures + neighbours, 2) AS others
 FROM retrieval_reasons
-WHERE outcome_set = 'financebench'
 ORDER BY ALL

@@ -5,14 +5,18 @@ from __future__ import annotations
 import polars as pl
 
 from warehouse.contracts.shared import (
+    ACCOUNTING_SIGNALS,
     BATCH,
     COVERAGE,
     FILING,
     PAGE,
+    PAGE_KINDS,
     POOLS,
     QUESTION,
     QUESTIONS,
+    RESOLUTION_STATUSES,
     SET,
+    SIGNAL_COLUMNS,
     interval,
 )
 from warehouse.schema import Column, Table, flag, pages, real, share, text, whole
@@ -55,7 +59,7 @@ CORPUS = (
             whole("token_count", "cl100k_base tokens"),
             flag("has_text", "false for an image-only page"),
             text("item", "10-K items with text on the page, such as 1A, or 9A, 9B", nullable=True),
-            text("page_kind", "what the page is: a statement, notes, contents", nullable=True),
+            text("page_kind", "what the page is", nullable=True, values=PAGE_KINDS),
             Column(
                 "fiscal_years", pl.List(pl.Int64), "years that head its columns, latest first", nullable=True
             ),
@@ -113,7 +117,7 @@ ASKING = (
         (
             SET,
             QUESTION,
-            text("status", "how the filing was found, or why not"),
+            text("status", "how the filing was found, or why not", values=RESOLUTION_STATUSES),
             Column("filing_ids", pl.List(pl.String), "the filings it resolved to"),
             Column("candidates", pl.List(pl.String), "filings that were possible"),
             Column("tickers", pl.List(pl.String), "tickers named or meant"),
@@ -184,21 +188,13 @@ RETRIEVAL = (
             whole("rank", "1 is best", low=1),
             FILING,
             PAGE,
-            text("page_kind", "what the page is: a statement, notes, contents"),
+            text("page_kind", "what the page is", values=PAGE_KINDS),
             Column("line_items", pl.List(pl.String), "wanted line items that its rows print"),
             *(
-                real(name, f"what this signal adds to the page's score: {doc}", low=0)
-                for name, doc in (
-                    ("question", "full text for the question's words"),
-                    ("expansion", "full text for the words that filings use for it"),
-                    ("phrases", "full text for their phrases"),
-                    ("tfidf", "hybrid TF-IDF"),
-                    ("kind", "how likely its kind holds the answer"),
-                    ("items", "wanted line items that it prints"),
-                    ("period", "asked years that head its columns"),
-                    ("figures", "its share of figures, where a figure is asked for"),
-                    ("neighbours", "full text of the pages beside it"),
+                real(
+                    SIGNAL_COLUMNS.get(name, name), f"what this signal adds to the page's score: {doc}", low=0
                 )
+                for name, doc in ACCOUNTING_SIGNALS.items()
             ),
         ),
         key=("outcome_set", "question_id", "retriever", "pool", "rank"),
@@ -212,7 +208,7 @@ RETRIEVAL = (
             SET,
             text("retriever", "the ranking method"),
             text("pool", "which pages were searched", values=POOLS),
-            text("left_out", "the signal that is left out"),
+            text("left_out", "the signal that is left out", values=tuple(ACCOUNTING_SIGNALS)),
             text("family", "kind of question; `all` too"),
             whole("k", "depth", low=1),
             QUESTIONS,

@@ -32,6 +32,53 @@ POLICIES = (
 )
 DECISIONS_MADE = ("not_selected", "same_context", "escalated", "escalation_failed", "left_out")
 JUDGED_BY = ("human", "llm", "rubric", "logged")
+PAGE_KINDS = (
+    "cover",
+    "contents",
+    "index",
+    "income",
+    "balance",
+    "cash_flow",
+    "equity",
+    "comprehensive_income",
+    "discussion",
+    "risk_factors",
+    "notes",
+    "legal",
+    "properties",
+    "market",
+    "business",
+    "controls",
+    "governance",
+    "auditor",
+    "exhibits",
+    "segments",
+    "non_gaap",
+    "other",
+)
+RESOLUTION_STATUSES = (
+    "exact",
+    "name",
+    "alias",
+    "filename",
+    "fallback_no_ticker",
+    "fallback_ambiguous",
+    "fallback_no_filing",
+)
+ACCOUNTING_SIGNALS = {
+    "question": "full text for the question's words",
+    "expansion": "full text for the words that filings use for it",
+    "phrases": "full text for their phrases",
+    "tfidf": "hybrid TF-IDF",
+    "page_kind": "how likely its kind holds the answer",
+    "line_items": "wanted line items that it prints",
+    "period": "asked years that head its columns",
+    "figures": "its share of figures, where a figure is asked for",
+    "neighbours": "full text of the pages beside it",
+}
+"""Signals of the retriever ``accounting``, and what each is."""
+SIGNAL_COLUMNS = {"page_kind": "kind", "line_items": "items"}
+"""Signals whose column has another name, since their own names a fact about the page."""
 STAGES = ("front_door", "after_cheap")
 SPLITS = ("held_out", "in_sample")
 

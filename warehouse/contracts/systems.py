@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.contracts.shared import JUDGE, QUESTIONS, ROUTE, SET, interval
+from warehouse.contracts.shared import JUDGE, QUESTIONS, RESOLUTION_STATUSES, ROUTE, SET, interval
 from warehouse.schema import Table, real, share, text, whole
 
 SYSTEMS = (
@@ -12,7 +12,11 @@ SYSTEMS = (
         "questions resolved with one status",
         (
             SET,
-            text("status", "how the filing was found, or why not; `all` too"),
+            text(
+                "status",
+                "how the filing was found, or why not; `all` too",
+                values=(*RESOLUTION_STATUSES, "all"),
+            ),
             QUESTIONS,
             share("share", "of all questions"),
             share(
@@ -63,7 +67,7 @@ SYSTEMS = (
             JUDGE,
             ROUTE,
             text("baseline", "the route compared with"),
-            text("metric", "the figure"),
+            text("metric", "the figure", values=("mean_score", "share_of_1", "share_8_up", "share_of_10")),
             QUESTIONS,
             real("difference", "route less baseline"),
             *interval("the difference"),

@@ -33,6 +33,11 @@ SIGNALS = (
 """Full text for the question's words, for the words and the phrases that filings use for it, hybrid TF-IDF, kind of
 page, line items that rows print, years that head columns, share of figures, and full text of the pages beside."""
 
+COLUMNS = {"page_kind": "kind", "line_items": "items"}
+"""Signals whose column in tables has another name, since their own names a fact about the page."""
+
+SIGNAL_COLUMNS = tuple(COLUMNS.get(name, name) for name in SIGNALS)
+
 DENSE = 0.35
 """Share of figures from which a page is all table."""
 

@@ -11,14 +11,13 @@ import pytest
 from apportion.corpus.sample import build_sample
 from apportion.features.accounting import accounting_signals
 from apportion.features.signals import SIGNAL_GROUPS
+from apportion.retrieval.accounting.signals import SIGNAL_COLUMNS as SIGNALS
 from assets.asking import retrieval_summary, retrievals
 from assets.explaining import retrieval_reasons, retrieval_shares
 from assets.reporting import retrieval_sections, write_report
 from assets.resources import Answering, Warehouse
 from warehouse.contracts import FEATURES, TABLES
 from warehouse.store import Store
-
-SIGNALS = ("question", "expansion", "phrases", "tfidf", "kind", "items", "period", "figures", "neighbours")
 
 
 @pytest.fixture(scope="module")
