@@ -13,7 +13,7 @@ from apportion.retrieval.accounting.signals import COLUMNS
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.retrieval.shards import IndexFolder
-from assets.asking import pool_scope, set_questions
+from assets.asking import DEPTH, pool_scope, set_questions
 from assets.checks import specs
 from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
@@ -42,9 +42,10 @@ def retrieval_reasons(
     if answering.retriever == ACCOUNTING:
         index, scope = _indexed(warehouse, store, asked, where)
         within = [None if answering.pool == "corpus" else name or "" for name in asked["filing_id"].to_list()]
-        explained = Accounting(index, scope).explain(asked["text"].to_list(), within, FIRST)
+        # As deep as the ranking went: among several filings, what stands first depends on how many were compared.
+        explained = Accounting(index, scope).explain(asked["text"].to_list(), within, DEPTH)
         for question, pages in zip(asked["question_id"], explained, strict=True):
-            rows += [_row(question, rank, one) for rank, one in enumerate(pages, start=1)]
+            rows += [_row(question, rank, one) for rank, one in enumerate(pages[:FIRST], start=1)]
     frame = pl.DataFrame(rows) if rows else TABLES["retrieval_reasons"].empty().drop(*where)
     yield from publish(
         context,
