@@ -94,7 +94,11 @@ def test_a_pdf_makes_a_cited_filing_whole_and_questions_keep_working(
     # The data set once more: its cited pages are those of the whole filing now.
     apportion.ok("ingest", str(folder), "--as", "financebench", "--batch", "bench", "--set", "tiny")
     assert apportion.rows(statement) == expected
-    apportion.ok("run", "--set", "tiny", "--refresh", "--routes", "direct,top1,top5")
+    apportion.ok("run", "--set", "tiny", "--refresh", "--routes", "direct,top1,top5,full_filing")
+    (read,) = apportion.rows(
+        "SELECT status, len(context) AS pages FROM route_outcomes WHERE question_id = 'tiny_00_a' AND route = 'full_filing'"
+    )
+    assert read == {"status": "ok", "pages": "30"}
     (hit,) = apportion.rows(
         "SELECT max(rank) AS depth, min(rank) FILTER (r.page_number = e.page_number) AS gold FROM retrievals r,"
         " (SELECT question_id, unnest(evidence, recursive := true) FROM questions) e"
