@@ -68,6 +68,7 @@ def test_many_batches_at_once(warehouse_folder: Path, tmp_path: Path) -> None:
     filings, pages = store.read("filings"), store.read("pages")
     assert filings.height == filings["filing_id"].n_unique() == BATCHES + 1
     assert filings["filing_batch"].n_unique() == BATCHES
+    assert filings["status_reason"].drop_nulls().to_list() == []
     assert pages.height == pages.unique(["filing_id", "page_number"]).height == 2 * BATCHES + 1
     assert seen
     assert seen == sorted(seen)
