@@ -96,7 +96,8 @@ def test_a_pdf_makes_a_cited_filing_whole_and_questions_keep_working(
     assert apportion.rows(statement) == expected
     apportion.ok("run", "--set", "tiny", "--refresh", "--routes", "direct,top1,top5,full_filing")
     (read,) = apportion.rows(
-        "SELECT status, len(context) AS pages FROM route_outcomes WHERE question_id = 'tiny_00_a' AND route = 'full_filing'"
+        "SELECT status, len(context) AS pages FROM route_outcomes"
+        " WHERE question_id = 'tiny_00_a' AND route = 'full_filing'"
     )
     assert read == {"status": "ok", "pages": "30"}
     (hit,) = apportion.rows(
