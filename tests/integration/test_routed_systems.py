@@ -20,6 +20,8 @@ KEYS = {"OPENAI_API_KEY": "test", "HOSTED_VLLM_API_KEY": "test"}
 ROUTES = "cbr,cbr_context,hdrr,agentic,sfr"
 
 
+# LiteLLM's own types make pydantic warn when they are first used.
+@pytest.mark.filterwarnings("ignore:Items? :UserWarning")
 def test_texts_are_embedded_and_scored_through_the_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
