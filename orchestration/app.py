@@ -80,7 +80,12 @@ Budgets = Annotated[str | None, typer.Option(help="Budget fractions, joined by c
 
 
 def sending(
-    api_base: str | None, prices: Path | None, concurrency: int, rpm: int | None, tpm: int | None
+    api_base: str | None,
+    prices: Path | None,
+    concurrency: int,
+    rpm: int | None,
+    tpm: int | None,
+    structured: bool | None,
 ) -> dict[str, Any]:
     """How calls are sent, as settings."""
     if prices is not None and not prices.is_file():
@@ -91,6 +96,7 @@ def sending(
         "concurrency": concurrency,
         "requests_per_minute": rpm,
         "tokens_per_minute": tpm,
+        "structured": structured,
     }
 
 

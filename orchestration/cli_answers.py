@@ -77,8 +77,7 @@ def run(
             "retriever": retriever,
             "pool": pool,
             "refresh": refresh,
-            "structured": structured,
-            **sending(api_base, prices, concurrency, rpm, tpm),
+            **sending(api_base, prices, concurrency, rpm, tpm, structured),
             "max_tokens": max_tokens,
             "max_usd": max_usd,
             "consent": yes,
@@ -163,6 +162,7 @@ def compare_systems(
     judge: Judge = "embedded/judge",
     second_judge: Annotated[str | None, typer.Option(help="A judge of a sample of the answers.")] = None,
     api_base: ApiBase = None,
+    structured: Structured = None,
     prices: Prices = None,
     concurrency: Concurrency = 16,
     rpm: PerMinute = None,
@@ -176,7 +176,7 @@ def compare_systems(
     from orchestration.commands import systems
 
     given = {"judge": judge, "second_judge": second_judge}
-    sent = sending(api_base, prices, concurrency, rpm, tpm)
+    sent = sending(api_base, prices, concurrency, rpm, tpm, structured)
     caps = {"max_tokens": max_tokens, "max_usd": max_usd, "consent": yes}
     systems.compare_systems(outcome_set, {"answering": {**given, **sent, **caps}}, layout)
 
@@ -188,6 +188,7 @@ def judge(
         str, typer.Option("--judge", help="Model that grades, as LiteLLM names it.")
     ] = "embedded/judge",
     api_base: ApiBase = None,
+    structured: Structured = None,
     prices: Prices = None,
     concurrency: Concurrency = 16,
     rpm: PerMinute = None,
@@ -202,7 +203,7 @@ def judge(
 
     answering = {
         "judge": model,
-        **sending(api_base, prices, concurrency, rpm, tpm),
+        **sending(api_base, prices, concurrency, rpm, tpm, structured),
         "max_tokens": max_tokens,
         "max_usd": max_usd,
         "consent": yes,

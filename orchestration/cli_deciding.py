@@ -57,7 +57,7 @@ def plan(
     live.plan(
         outcome_set,
         work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
-        {**work.answered_from(outcome_set, retriever, pool), **sending(None, prices, 16, None, None)},
+        {**work.answered_from(outcome_set, retriever, pool), **sending(None, prices, 16, None, None, None)},
         {
             "budget": budget,
             "tokens": tokens,
@@ -104,7 +104,7 @@ def escalate(
         work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
         {
             **work.answered_from(outcome_set, retriever, pool),
-            **sending(api_base, prices, concurrency, rpm, tpm),
+            **sending(api_base, prices, concurrency, rpm, tpm, structured),
         },
         {
             "budget": budget,
