@@ -18,9 +18,7 @@ from warehouse import catalog
 from warehouse.store import Store
 
 BATCHES = int(os.environ.get("APPORTION_BATCHES_AT_ONCE", "4"))
-"""Batches to try; more of them when somebody asks for more."""
-
-AT_ONCE = 5
+"""Batches to try, all of them at the same time; more when somebody asks for more."""
 
 
 @pytest.mark.slow
@@ -59,7 +57,7 @@ def test_many_batches_at_once(warehouse_folder: Path, tmp_path: Path) -> None:
 
     reader = ThreadPoolExecutor(1).submit(read)
     try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(BATCHES) as pool:
             assert list(pool.map(run, names)) == [""] * BATCHES
     finally:
         stop.set()
