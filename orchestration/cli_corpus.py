@@ -21,6 +21,26 @@ def demo(layout: Layout = Format.table) -> None:
 
 
 @app.command()
+def sample(
+    folder: Annotated[
+        Path, typer.Argument(help="Where the files go: a new or empty folder.", show_default=False)
+    ],
+    pages: Annotated[
+        int, typer.Option(min=1, help="Pages to write; the last filing is written whole.")
+    ] = 20_000,
+) -> None:
+    """Write filings like the built-in sample's, of any number of pages, as files for trials of volume."""
+    from apportion.corpus.sample_files import write_filings
+    from orchestration.output import say
+
+    try:
+        filings, written = write_filings(folder, pages)
+    except FileExistsError as error:
+        raise CallError(f"sample: {error}") from None
+    say(f"{written} pages of {filings} filings; take them in with `apportion ingest {folder}`")
+
+
+@app.command()
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders, or `edgar`.", show_default=False)],
     kind: Annotated[
