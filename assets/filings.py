@@ -27,7 +27,10 @@ from assets.streams import publish_stream
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
-PAGE_TYPES = {name: TABLES["pages"].schema[name] for name in ("item", "page_kind", "fiscal_years", "units")}
+PAGE_TYPES = {
+    name: TABLES["pages"].schema[name]
+    for name in ("item", "item_titles", "page_kind", "fiscal_years", "units")
+}
 """Types of columns of which a whole batch may be null."""
 
 FILINGS = "filings"
@@ -146,7 +149,7 @@ def _read(found: Sequence[FoundFile], staging: Path, files: FilingFiles) -> list
 
 
 def _unreadable(one: FoundFile) -> Reading:
-    return Reading(one.path, "failed", one.reason, 0, Facts(), [], None)
+    return Reading(one.path, "failed", one.reason, 0, Facts(), None)
 
 
 def _name(one: FoundFile, reading: Reading) -> str:
@@ -250,7 +253,7 @@ def _slim(kept: Sequence[tuple[Placed, FoundFile, Reading]], batch: str) -> pl.D
     for where, _, reading in kept:
         if reading.out is not None:
             read = pl.read_parquet(reading.out, columns=["page_number", "token_count", "has_text"])
-            frames.append(_arranged(read.with_columns(text=pl.lit(""), item=_items(reading)), where, batch))
+            frames.append(_arranged(read.with_columns(text=pl.lit(""), **_told(reading)), where, batch))
     return pl.concat(frames)
 
 
@@ -260,8 +263,8 @@ def _page_frames(kept: Sequence[tuple[Placed, FoundFile, Reading]], batch: str) 
             yield _arranged(pl.DataFrame(columns, schema_overrides=PAGE_TYPES), where, batch)
 
 
-def _items(reading: Reading) -> pl.Series:
-    return pl.Series(reading.items, dtype=pl.String)
+def _told(reading: Reading) -> dict[str, pl.Series]:
+    return {name: pl.Series(values, dtype=PAGE_TYPES[name]) for name, values in reading.columns.items()}
 
 
 def _arranged(frame: pl.DataFrame, where: Placed, batch: str) -> pl.DataFrame:

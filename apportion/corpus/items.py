@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 HEADING = re.compile(
     r"^[ \t]*(?:PART[ \t]+[IV]{1,3}\b[ \t.,:;–—-]*)?ITEMS?[ \t\xa0]*(?P<first>\d{1,2}[ \t]?[ABC]?)(?![\w(])"
@@ -81,28 +82,35 @@ class ItemFinder:
         listed = _without_contents(self._candidates)
         return _longest_chain(listed)
 
-    def labels(self) -> list[str | None]:
-        """For each page the identifiers of the items that have text on it, joined by ", "; None before the first."""
-        found = self.items()
-        labels: list[str | None] = []
-        current: str | None = None
-        waiting = iter(found)
+    def on_pages(self) -> list[list[Item]]:
+        """For each page the items that have text on it; none before the first heading."""
+        found: list[list[Item]] = []
+        current: Item | None = None
+        waiting = iter(self.items())
         ahead = next(waiting, None)
         for number, length in enumerate(self._lengths):
-            on_page: list[str] = []
+            on_page: list[Item] = []
             first = True
             while ahead is not None and ahead.page_number == number:
                 # What stands above the first heading still belongs to the item before.
                 if first and current is not None and ahead.start_char > min(200, length // 10):
                     on_page.append(current)
                 first = False
-                on_page.append(ahead.identifier)
-                current = ahead.identifier
+                on_page.append(ahead)
+                current = ahead
                 ahead = next(waiting, None)
             if not on_page and current is not None:
                 on_page.append(current)
-            labels.append(", ".join(dict.fromkeys(", ".join(on_page).split(", "))) if on_page else None)
-        return labels
+            found.append(on_page)
+        return found
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns of `pages` that tell items: ``item``, identifiers joined by ", ", and ``item_titles``."""
+        pages = self.on_pages()
+        return {
+            "item": [", ".join(item.identifier for item in items) or None for items in pages],
+            "item_titles": [[item.title for item in items] or None for items in pages],
+        }
 
 
 def _identifiers(first: str, more: str) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from apportion.corpus.metadata import Facts, facts_of_cover
 from apportion.corpus.records import UnreadableError
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 """Changes whenever the same bytes would give other pages, so that they are read again."""
 
 SUFFIXES = {

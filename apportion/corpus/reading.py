@@ -19,7 +19,6 @@ from apportion.corpus.metadata import Facts
 from apportion.corpus.reading_worker import METADATA_KEY
 from apportion.progress import track
 
-PAGE_COLUMNS = ("page_kind", "fiscal_years", "units")
 TIME_LIMIT_S = 300.0
 STARTUP_S = 60.0
 WORKERS = min(os.cpu_count() or 1, 8)
@@ -35,15 +34,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Reading:
-    """What became of a file: its pages in a Parquet file (None where it failed), its facts, and for each page its item
-    and the columns of :func:`apportion.corpus.page_kinds.page_columns`."""
+    """What became of a file: its pages in a Parquet file (None where it failed), its facts, and the columns
+    of its pages that only the whole document tells."""
 
     path: Path
     status: str
     reason: str | None
     page_count: int
     facts: Facts
-    items: list[str | None]
     out: Path | None
     columns: Mapping[str, list[Any]] = field(default_factory=dict)
 
@@ -57,9 +55,8 @@ class Reading:
             answer["reason"],
             int(answer["pages"]),
             Facts.from_json(answer["facts"]),
-            list(answer["items"]),
             None if failed else task.out,
-            {name: list(answer.get(name, ())) for name in PAGE_COLUMNS},
+            answer["columns"],
         )
 
 
@@ -237,11 +234,11 @@ def _line(descriptor: int, timeout_s: float) -> bytes:
 
 
 def _failed(reason: str) -> dict[str, Any]:
-    return {"status": "failed", "reason": reason, "pages": 0, "facts": {}, "items": []}
+    return {"status": "failed", "reason": reason, "pages": 0, "facts": {}, "columns": {}}
 
 
 def page_batches(reading: Reading) -> Iterator[dict[str, list[Any]]]:
-    """A file's pages in batches: page_number, text, token_count, has_text, item, and what each page is."""
+    """A file's pages in batches: page_number, text, token_count, has_text, and the reading's columns."""
     import pyarrow.parquet as pq
 
     if reading.out is None:
@@ -249,7 +246,6 @@ def page_batches(reading: Reading) -> Iterator[dict[str, list[Any]]]:
     with pq.ParquetFile(reading.out) as file:
         for batch in file.iter_batches(batch_size=256):
             columns = batch.to_pydict()
-            columns["item"] = [reading.items[number] for number in columns["page_number"]]
             for name, values in reading.columns.items():
                 columns[name] = [values[number] for number in columns["page_number"]]
             yield columns

@@ -1,7 +1,8 @@
 """Reads files in a process of its own, which may be killed: one request a line on standard input, one answer a line.
 
-A request is ``{"path": ..., "out": ...}``. Pages go into a Parquet file at ``out``, a row group at a time; facts, items
-and the outcome stand in its metadata and in the answer. Run as ``python -m apportion.corpus.reading_worker``.
+A request is ``{"path": ..., "out": ...}``. Pages go into a Parquet file at ``out``, a row group at a time; facts,
+columns that only the whole document tells, and the outcome stand in its metadata and in the answer. Run as
+``python -m apportion.corpus.reading_worker``.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
     """Read a document's pages into a Parquet file, whole or not at all.
 
     Returns:
-        ``status`` (``ok``, ``no_text``, ``failed``), ``reason``, ``pages``, ``facts``, and for each page ``items`` and
-        the columns of :func:`apportion.corpus.page_kinds.page_columns`.
+        ``status`` (``ok``, ``no_text``, ``failed``), ``reason``, ``pages``, ``facts``, and ``columns``, a value a
+        page: those of `ItemFinder.columns` and :func:`apportion.corpus.page_kinds.page_columns`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -77,14 +78,13 @@ def read_to_parquet(path: Path, out: Path) -> dict[str, Any]:
                 "reason": None if with_text else f"none of its {count} pages has text; it may be scanned",
                 "pages": count,
                 "facts": document.facts.as_json(),
-                "items": finder.labels(),
-                **page_columns(profiles_of(readings)),
+                "columns": finder.columns() | page_columns(profiles_of(readings)),
             }
             writer.add_key_value_metadata({METADATA_KEY: json.dumps(answer).encode()})
     except (UnreadableError, MemoryError, RecursionError, OSError) as error:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
-        return {"status": "failed", "reason": _reason(error), "pages": 0, "facts": {}, "items": []}
+        return {"status": "failed", "reason": _reason(error), "pages": 0, "facts": {}, "columns": {}}
     draft.replace(out)
     return answer
 
@@ -120,7 +120,7 @@ def main() -> None:
                 "reason": f"the reader failed on it ({type(error).__name__}: {' '.join(str(error).split())[:200]})",
                 "pages": 0,
                 "facts": {},
-                "items": [],
+                "columns": {},
             }
         answers.write(json.dumps(answer) + "\n")
         answers.flush()

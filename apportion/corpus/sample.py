@@ -28,6 +28,15 @@ FAMILIES = {
     "domain": questions_domain.TEMPLATES,
     "novel": questions_novel.TEMPLATES,
 }
+ITEM_TITLES = {
+    "1": "Business",
+    "1A": "Risk Factors",
+    "2": "Properties",
+    "7": "Management's Discussion and Analysis of Financial Condition and Results of Operations",
+    "8": "Financial Statements and Supplementary Data",
+    "9A": "Controls and Procedures",
+    "15": "Exhibits and Financial Statement Schedules",
+}
 
 FILING_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "filing_id": pl.String,
@@ -51,6 +60,7 @@ PAGE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "token_count": pl.Int64,
     "has_text": pl.Boolean,
     "item": pl.String,
+    "item_titles": pl.List(pl.String),
     "page_kind": pl.String,
     "fiscal_years": pl.List(pl.Int64),
     "units": pl.String,
@@ -170,6 +180,7 @@ def page_frame(filing: Filing) -> pl.DataFrame:
             "token_count": count_tokens_batch(texts),
             "has_text": [True] * len(texts),
             "item": [page.item for page in filing.pages],
+            "item_titles": [[ITEM_TITLES[page.item]] if page.item else None for page in filing.pages],
             **page_columns(page_profiles(texts)),
         },
         schema=PAGE_SCHEMA,

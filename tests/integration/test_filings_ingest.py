@@ -142,5 +142,7 @@ def test_edgar_html_brings_its_facts(apportion: CommandLine, test_data: Path, na
         for item in row["item"].split(", ")
     }
     assert {row["identifier"] for row in expected} <= items
+    (risks,) = apportion.rows("SELECT min(lower(item_titles[1])) AS title FROM pages WHERE item = '1A'")
+    assert risks["title"] == "risk factors"
     kinds = {row["page_kind"] for row in apportion.rows("SELECT DISTINCT page_kind FROM pages")}
     assert {"cover", "risk_factors", "discussion", "income", "balance", "cash_flow", "notes"} <= kinds

@@ -59,6 +59,12 @@ CORPUS = (
             whole("token_count", "cl100k_base tokens"),
             flag("has_text", "false for an image-only page"),
             text("item", "10-K items with text on the page, such as 1A, or 9A, 9B", nullable=True),
+            Column(
+                "item_titles",
+                pl.List(pl.String),
+                "titles of those items' headings, in their order; one where a heading combines items",
+                nullable=True,
+            ),
             text("page_kind", "what the page is", nullable=True, values=PAGE_KINDS),
             Column(
                 "fiscal_years", pl.List(pl.Int64), "years that head its columns, latest first", nullable=True

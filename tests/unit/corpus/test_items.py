@@ -54,7 +54,10 @@ def test_contents_and_references_are_not_items() -> None:
         ("8", 6),
     ]
     assert found.items()[-1].title == "Financial Statements"
-    assert found.labels() == [None, None, "1", "1A, 2, 3", "7", "7", "8"]
+    columns = found.columns()
+    assert columns["item"] == [None, None, "1", "1A, 2, 3", "7", "7", "8"]
+    assert [titles and len(titles) for titles in columns["item_titles"]] == [None, None, 1, 3, 1, 1, 1]
+    assert columns["item_titles"][-1] == ["Financial Statements"]
 
 
 @pytest.mark.parametrize(
