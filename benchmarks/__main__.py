@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ALONE = ("allocation", "routing", "gateway")
-"""The others read real filings and take their folder as an argument."""
+"""The others read real filings, whose folder they take as an argument, or take long (`stream`)."""
 
 
 def main() -> None:
@@ -19,7 +19,8 @@ def main() -> None:
         ).returncode:
             failed.append(name)
     print(
-        "the others need a folder: python -m benchmarks.{ingest,retrieval,accounting_retrieval,chunks} --help"
+        "the others: python -m benchmarks."
+        "{ingest,retrieval,stream,accounting_retrieval,chunks,routed_retrieval} --help"
     )
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
