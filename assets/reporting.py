@@ -16,6 +16,8 @@ from apportion.report.retrieval import retrieval_section
 from apportion.report.routing_section import TABLES as ROUTING_SHOWN
 from apportion.report.routing_section import routing_section
 from apportion.report.sections import escalation_section, many_section
+from apportion.report.systems_section import TABLES as SYSTEMS_SHOWN
+from apportion.report.systems_section import systems_section
 from assets.resources import Warehouse
 from assets.several import MANY
 from warehouse.store import Store
@@ -33,6 +35,7 @@ TABLES_SHOWN = (
     "question_audit",
 )
 
+RETRIEVAL_SHOWN = ("questions", "retrieval_summary", "retrieval_shares", "retrieval_reasons")
 
 POOLS_SHOWN = ("filing", "evidence", "corpus")
 """The pool of which pages are explained is the first of these that there is."""
@@ -78,22 +81,37 @@ def routing_sections(store: Store) -> list[Section]:
     ]
 
 
-def retrieval_sections(store: Store) -> list[Section]:
-    """A section for each set whose pages are ranked by knowledge of accounting."""
+def system_sections(store: Store) -> list[Section]:
+    """A section for each set and judge that scored its systems."""
+    scored = store.read("system_summary").select("outcome_set", "judge").unique(maintain_order=True)
     made = []
-    for outcome_set in store.slices("retrieval_reasons", "outcome_set"):
-        where = {"outcome_set": outcome_set}
-        reasons = store.read("retrieval_reasons", where)
-        if reasons.is_empty():
-            continue
-        pool = min(reasons["pool"].unique(), key=POOLS_SHOWN.index)
+    for outcome_set, judge in scored.iter_rows():
+        tables = {name: store.read(name, {"outcome_set": outcome_set}) for name in SYSTEMS_SHOWN}
+        by_judge = {
+            name: rows.filter(pl.col("judge") == judge) if "judge" in rows.columns else rows
+            for name, rows in tables.items()
+        }
+        made.append(systems_section(outcome_set, judge, by_judge))
+    return made
+
+
+def retrieval_sections(store: Store) -> list[Section]:
+    """A section for each set whose pages were ranked, with reasons where knowledge of accounting ranked them."""
+    made = []
+    for outcome_set in store.slices("retrieval_summary", "outcome_set"):
+        tables = {name: store.read(name, {"outcome_set": outcome_set}) for name in RETRIEVAL_SHOWN}
+        reasons = tables["retrieval_reasons"]
+        if not reasons.is_empty():
+            pool = min(reasons["pool"].unique(), key=POOLS_SHOWN.index)
+            for name in ("retrieval_reasons", "retrieval_shares"):
+                tables[name] = tables[name].filter(pl.col("pool") == pool)
         made.append(
             retrieval_section(
                 outcome_set,
-                store.read("questions", where),
-                store.read("retrieval_summary", where),
-                store.read("retrieval_shares", where).filter(pl.col("pool") == pool),
-                reasons.filter(pl.col("pool") == pool),
+                tables["questions"],
+                tables["retrieval_summary"],
+                tables["retrieval_shares"],
+                tables["retrieval_reasons"],
             )
         )
     return made
@@ -105,7 +123,7 @@ def write_report(store: Store, folder: Path) -> Path:
     Raises:
         ValueError: nothing is evaluated yet.
     """
-    found = [*sections(store), *retrieval_sections(store)]
+    found = [*sections(store), *system_sections(store), *retrieval_sections(store)]
     if not found:
         raise ValueError("nothing is evaluated yet; `apportion run` or `apportion demo` comes first")
     page = render(
@@ -125,7 +143,7 @@ def write_report(store: Store, folder: Path) -> Path:
     group_name="published",
     deps=[
         dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
-        for name in (*TABLES_SHOWN, *ROUTING_SHOWN)
+        for name in (*TABLES_SHOWN, *ROUTING_SHOWN, *SYSTEMS_SHOWN, *RETRIEVAL_SHOWN)
     ],
     kinds={"html"},
 )

@@ -22,12 +22,12 @@ def retrieval_section(
     reasons: pl.DataFrame,
     question: str | None = None,
 ) -> Section:
-    """The section of one set whose pages the retriever ``accounting`` ranked.
+    """The section of one set whose pages were ranked.
 
     Args:
         outcome_set: its name.
         questions, summary, shares, reasons: its rows of `questions`, `retrieval_summary`, `retrieval_shares` and
-            `retrieval_reasons`, the last two of one pool.
+            `retrieval_reasons`, the last two of one pool, and empty where the retriever ``accounting`` wasn't asked.
         question: the id of the question whose pages are explained; the first one that has pages by default.
     """
     parts = [

@@ -9,6 +9,7 @@ import polars as pl
 
 from apportion.report.page import Part, Section
 from apportion.report.plots import outcome_against_cost, quality_against_tokens, to_svg
+from apportion.report.wording import difference
 
 SHOWN_BUDGETS = (0.1, 0.2, 0.5, 1.0)
 
@@ -139,14 +140,7 @@ def findings(cheap: str, deep: str, tables: Mapping[str, pl.DataFrame]) -> list[
 
 def _verdict(row: Mapping[str, Any]) -> str:
     baseline = row["baseline"].replace("_", "-")
-    start = (
-        f"At 10 % of the full budget, gain-per-token less {baseline} is {row['difference']:+.3f} in quality"
-    )
-    if row["ci_low"] is None:
-        return f"{start}; an interval is not estimable from one filing."
-    supported = row["ci_low"] > 0 or row["ci_high"] < 0
-    tail = "a supported difference" if supported else "not distinguishable from none"
-    return f"{start} (95 % interval {row['ci_low']:+.3f} to {row['ci_high']:+.3f}): {tail}."
+    return difference(row, f"At 10 % of the full budget, gain-per-token less {baseline} is", " in quality")
 
 
 PAIR = ("outcome_set", "cheap_route", "deep_route")

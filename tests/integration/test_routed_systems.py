@@ -84,3 +84,9 @@ def test_systems_with_a_model(shared_apportion: Callable[[str], CommandLine], tm
     assert {row["status"] for row in rows} == {"ok"}
     purposes = set(store.read("calls")["purpose"])
     assert {"answer", "resolve", "rewrite", "verify", "contextualise", "rerank", "embed"} <= purposes
+    apportion.ok("systems", "--set", "routed")
+    page = Path(apportion.ok("report").strip()).read_text(encoding="utf-8")
+    assert "routed: systems, scored by embedded/judge" in page
+    compared = store.read("system_comparison", {"outcome_set": "routed"})
+    (row,) = compared.filter(route="hdrr", baseline="cbr", metric="mean_score").rows(named=True)
+    assert f"hdrr less cbr is {row['difference']:+.2f}" in page
