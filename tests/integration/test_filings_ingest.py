@@ -146,3 +146,18 @@ def test_edgar_html_brings_its_facts(apportion: CommandLine, test_data: Path, na
     assert risks["title"] == "risk factors"
     kinds = {row["page_kind"] for row in apportion.rows("SELECT DISTINCT page_kind FROM pages")}
     assert {"cover", "risk_factors", "discussion", "income", "balance", "cash_flow", "notes"} <= kinds
+
+
+def test_the_sample_comes_as_files_of_any_size(apportion: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    told = apportion.ok("sample", str(folder), "--pages", "30")
+    assert told == ""
+    apportion.ok("ingest", str(folder))
+    filings = apportion.rows("SELECT filing_id, company, page_count, status FROM filings ORDER BY ALL")
+    assert [row["filing_id"] for row in filings] == sorted(path.stem for path in folder.rglob("*.txt"))
+    assert {row["status"] for row in filings} == {"ok"}
+    (pages,) = apportion.rows("SELECT count(*) AS n FROM pages")
+    assert int(pages["n"]) == sum(int(row["page_count"]) for row in filings) >= 30
+    again = apportion("sample", str(folder))
+    assert again.status == 2
+    assert "holds files already" in again.err
