@@ -7,10 +7,10 @@ import dagster as dg
 import polars as pl
 
 from apportion.judging.human import agreement
-from assets.asking import set_questions
 from assets.checks import specs
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import set_questions
 from assets.resources import Warehouse
 from warehouse.contracts import TABLES
 

@@ -8,7 +8,6 @@ import polars as pl
 
 from apportion.corpus.placing import place
 from apportion.corpus.records import Problem
-from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import RETRIEVERS, check_retriever, rank_within_filings
 from apportion.retrieval.summary import retrieval_summary as summarise
 from apportion.routes.systems import CHUNKED
@@ -17,14 +16,14 @@ from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
 from assets.provenance import current_version, last_commit
 from assets.publishing import column_schema, publish
+from assets.reading import DEPTH, corpus_version, filing_coverage, pool_scope, set_questions
 from assets.resources import Answering, Source, Warehouse
 from assets.slices import commit
 from assets.sources import read_source
+from assets.systems import ranking_rows, search_system, searched_by
+from assets.workplace import Workplace
 from warehouse.contracts import POOLS
 from warehouse.store import Store
-
-DEPTH = 20
-"""Pages kept of each ranking."""
 
 
 @dg.asset(
@@ -114,8 +113,6 @@ def retrievals(
 
     Rules find both; a model is called only where the settings name one for the systems.
     """
-    from assets.systems import Workplace, ranking_rows, search_system, searched_by
-
     store = warehouse.store()
     outcome_set = context.partition_key
     asked = set_questions(store, outcome_set)
@@ -232,86 +229,6 @@ def retrievals(
     )
 
 
-def set_questions(store: Store, outcome_set: str) -> pl.DataFrame:
-    """A set's questions.
-
-    Raises:
-        ValueError: there is no such set, or it has no question.
-    """
-    asked = store.read("questions", {"outcome_set": outcome_set})
-    if asked.is_empty():
-        known = (
-            ", ".join(store.slices("questions", "outcome_set"))
-            or "none yet; `apportion ingest` brings one in"
-        )
-        raise ValueError(f"there is no set {outcome_set!r} with questions; sets: {known}")
-    return asked
-
-
-def corpus_version(store: Store, outcome_set: str, asked: pl.DataFrame, *, refresh: bool) -> int | None:
-    """The snapshot of `pages` that a set keeps to: the one it was first answered over, unless refreshed.
-
-    A set whose questions have come to ask about filings that the snapshot lacks moves to the newest.
-    """
-    newest = store.version("pages")
-    before = None if refresh else last_commit(store, "retrievals", outcome_set)
-    pinned = None if before is None else before["inputs"].get("pages")
-    if pinned is None or pinned == newest:
-        return newest
-    wanted = asked["filing_id"].drop_nulls().unique()
-    there = (
-        store.scan("pages", version=pinned)
-        .filter(pl.col("filing_id").is_in(wanted.to_list()))
-        .select(pl.col("filing_id").n_unique())
-        .collect()
-        .item()
-    )
-    return int(pinned) if there == len(wanted) else newest
-
-
-def pool_scope(store: Store, asked: pl.DataFrame, pool: str, version: int | None) -> Scope:
-    """The pages that retrieval searches, of one snapshot."""
-    if pool == "evidence":
-        cited = asked.select(pl.col("evidence").explode()).drop_nulls().unnest("evidence").unique()
-        there = (
-            store.scan("pages", version=version)
-            .select("filing_id", "page_number")
-            .join(cited.lazy(), on=["filing_id", "page_number"], how="semi")
-            .collect()
-            .sort("filing_id", "page_number")
-        )
-        return {
-            part["filing_id"][0]: part["page_number"].to_list()
-            for part in there.partition_by("filing_id", maintain_order=True)
-        }
-    filings = (
-        store.scan("pages", version=version)
-        .select(pl.col("filing_id").unique().sort())
-        .collect()["filing_id"]
-    )
-    if pool == "filing":
-        asked_about = set(asked["filing_id"].drop_nulls())
-        return {name: None for name in filings if name in asked_about}
-    return dict.fromkeys(filings)
-
-
-def filing_coverage(store: Store, outcome_set: str, filings: list[str]) -> dict[str, str]:
-    """Whether the snapshot that a set keeps to holds filings whole or their cited pages only."""
-    held = store.scan("pages", version=pages_version(store, outcome_set))
-    held = held.group_by("filing_id").agg(pl.len().alias("held"))
-    known = (
-        store.scan("filings")
-        .filter(pl.col("filing_id").is_in(filings))
-        .join(held, on="filing_id", how="left")
-    )
-    return {
-        row["filing_id"]: "whole"
-        if row["coverage"] == "whole" and row["held"] == row["page_count"]
-        else "evidence"
-        for row in known.select("filing_id", "coverage", "page_count", "held").collect().iter_rows(named=True)
-    }
-
-
 @dg.asset(
     group_name="questions",
     partitions_def=outcome_sets,
@@ -343,24 +260,4 @@ def retrieval_summary(
         where,
         inputs={"questions": None, "retrievals": None},
         arguments={"retriever": answering.retriever, "pool": where["pool"]},
-    )
-
-
-def pages_version(store: Store, outcome_set: str) -> int | None:
-    """The snapshot of `pages` that a set keeps to."""
-    made = last_commit(store, "retrievals", outcome_set)
-    return None if made is None else made["inputs"].get("pages")
-
-
-def retrieved_pages(store: Store, outcome_set: str, ranked: pl.DataFrame) -> pl.DataFrame:
-    """The ranked pages with their text, of the snapshot that ranked them."""
-    made = ranked.select("retriever", "pool").unique()
-    where = dict(zip(made.columns, made.row(0), strict=True)) if made.height == 1 else None
-    ranked_by = last_commit(store, "retrievals", outcome_set, where)
-    version = None if ranked_by is None else ranked_by["inputs"].get("pages")
-    wanted = ranked.select("filing_id", "page_number").unique()
-    return (
-        store.scan("pages", version=version)
-        .join(wanted.lazy(), on=["filing_id", "page_number"], how="semi")
-        .collect()
     )

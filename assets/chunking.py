@@ -1,5 +1,6 @@
 """Chunks of filings, a batch at a time, and their index: local files, made once a filing and variant."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import polars as pl
 from apportion.retrieval.chunk_index import ChunkIndex
 from apportion.retrieval.chunking import chunk_rows
 from assets.checks import specs
-from assets.indices import PAGES_AT_ONCE
 from assets.partitions import filing_batches
 from assets.publishing import column_schema
+from assets.reading import batch_filings, groups_of_pages
 from assets.resources import Warehouse
 from assets.streams import publish_stream
 from warehouse.contracts import TABLES
@@ -28,24 +29,8 @@ def chunk_folder(warehouse: Warehouse, variant: str = PLAIN) -> Path:
 
 def chunks_of(store: Store, filings: list[str], version: int | None = None) -> Iterator[pl.DataFrame]:
     """The chunks of some filings, a few filings at a time, from their pages."""
-    pages = store.scan("pages", version=version).select("filing_id", "page_number", "text")
-    counted = (
-        pages.filter(pl.col("filing_id").is_in(filings))
-        .group_by("filing_id")
-        .len()
-        .sort("filing_id")
-        .collect()
-        .rows()
-    )
-    group: list[str] = []
-    size = 0
-    for filing, count in [*counted, (None, PAGES_AT_ONCE + 1)]:
-        if group and size + count > PAGES_AT_ONCE:
-            yield chunk_rows(pages.filter(pl.col("filing_id").is_in(group)).collect())
-            group, size = [], 0
-        if filing is not None:
-            group.append(filing)
-            size += count
+    for pages in groups_of_pages(store, filings, version):
+        yield chunk_rows(pages)
 
 
 def chunk_texts(store: Store, wanted: pl.DataFrame, version: int | None) -> dict[tuple[str, int], str]:
@@ -80,15 +65,6 @@ _SLIM: Mapping[str, type[pl.DataType]] = {
 }
 
 
-def _batch_filings(store: Store, batch: str) -> list[str]:
-    return (
-        store.scan("pages", {"filing_batch": batch})
-        .select(pl.col("filing_id").unique().sort())
-        .collect()["filing_id"]
-        .to_list()
-    )
-
-
 @dg.asset(
     group_name="corpus",
     partitions_def=filing_batches,
@@ -101,9 +77,14 @@ def _batch_filings(store: Store, batch: str) -> list[str]:
 def chunks(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[Any]:
     """The batch's filings as chunks of 2,500 characters, each half over the one before."""
     store, batch = warehouse.store(), context.partition_key
-    filings = _batch_filings(store, batch)
+    filings = batch_filings(store, batch)
     order = list(TABLES["chunks"].schema)
-    slim = [part.with_columns(text=pl.lit("")) for part in chunks_of(store, filings)]
+    content = hashlib.sha256()
+    slim = []
+    for part in chunks_of(store, filings):
+        for told in _told(part):
+            content.update(told)
+        slim.append(part.with_columns(text=pl.lit("")))
     frame = pl.concat(slim) if slim else pl.DataFrame(schema={**_SLIM, "text": pl.String})
 
     def frames() -> Iterator[pl.DataFrame]:
@@ -117,21 +98,15 @@ def chunks(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[
         TABLES["chunks"].arrange(frame.with_columns(filing_batch=pl.lit(batch))),
         frames,
         {"filing_batch": batch},
-        # The chunks are the pages' and nothing else's.
-        arguments={"content": _pages_commit(store, batch)},
+        arguments={"content": f"sha256:{content.hexdigest()}"},
     )
 
 
-def _pages_commit(store: Store, batch: str) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    rows = (
-        store.scan("filings", {"filing_batch": batch}).select("filing_id", "sha256", "page_count").collect()
-    )
-    for row in rows.sort("filing_id").iter_rows():
-        digest.update(repr(row).encode())
-    return digest.hexdigest()
+def _told(part: pl.DataFrame) -> Iterator[bytes]:
+    """Chunks as bytes that name their content: whatever reads the pages or cuts them otherwise gives others."""
+    for *place, text in part.iter_rows():
+        read = text.encode()
+        yield repr((*place, len(read))).encode() + read
 
 
 @dg.asset(
@@ -144,7 +119,7 @@ def _pages_commit(store: Store, batch: str) -> str:
 def chunk_index(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.MaterializeResult[Any]:
     """Full text and word counts of the batch's chunks, a shard a filing; only what is new is indexed."""
     store = warehouse.store()
-    filings = _batch_filings(store, context.partition_key)
+    filings = batch_filings(store, context.partition_key)
     index, rows, built = plain_index(warehouse, store, filings)
     return dg.MaterializeResult(
         metadata={

@@ -20,11 +20,11 @@ from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
 from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
-from assets.asking import retrieved_pages, set_questions
 from assets.checks import specs
 from assets.learning import answer_pool, contexts_of, encoder_of, features_with_texts, judge_of
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import retrieved_pages, set_questions
 from assets.resources import Answering, Comparison, Warehouse
 from assets.several import MANY, SeveralComparison
 from warehouse.contracts import TABLES

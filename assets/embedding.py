@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,9 +17,7 @@ from apportion.retrieval.ranking import Ranked, best
 from assets.calling import call_models
 from assets.chunking import PLAIN, chunk_texts, chunks_of
 from assets.describing import prefixes
-
-if TYPE_CHECKING:
-    from assets.systems import Workplace
+from assets.workplace import Workplace
 
 AT_ONCE = 64
 """Texts of one embedding call."""

@@ -13,12 +13,11 @@ from apportion.retrieval.accounting.signals import COLUMNS
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.retrieval.shards import IndexFolder
-from assets.asking import DEPTH, pool_scope, set_questions
 from assets.checks import specs
 from assets.indices import index_filings, index_folder
 from assets.partitions import every_batch, outcome_sets
-from assets.provenance import last_commit
 from assets.publishing import column_schema, publish
+from assets.reading import DEPTH, pages_version, pool_scope, set_questions
 from assets.resources import Answering, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
@@ -95,8 +94,7 @@ def _indexed(
     warehouse: Warehouse, store: Store, asked: pl.DataFrame, where: dict[str, str]
 ) -> tuple[IndexFolder, Scope]:
     """The shards and pages of the snapshot that the set's rankings were made over."""
-    commit = last_commit(store, "retrievals", where["outcome_set"], where)
-    version = None if commit is None else commit["inputs"].get("pages")
+    version = pages_version(store, where["outcome_set"], where)
     scope = pool_scope(store, asked, where["pool"], version)
     index = index_folder(warehouse)
     index_filings(index, store, sorted(scope), version)

@@ -1,17 +1,15 @@
 """Shards of the page index: local files, made once a filing, never part of a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
-import polars as pl
 
 from apportion.retrieval.shards import IndexFolder
 from assets.partitions import filing_batches
+from assets.reading import batch_filings, groups_of_pages
 from assets.resources import Warehouse
 from warehouse.store import Store
-
-PAGES_AT_ONCE = 2_000
 
 
 def index_folder(warehouse: Warehouse) -> IndexFolder:
@@ -33,31 +31,11 @@ def index_filings(
     Returns:
         How many filings had to be indexed, and how many pages there are of all.
     """
-    pages = store.scan("pages", version=version).select("filing_id", "page_number", "text")
-    counted = (
-        pages.filter(pl.col("filing_id").is_in(list(filings)))
-        .group_by("filing_id")
-        .len()
-        .sort("filing_id")
-        .collect()
-    )
-    built = 0
-    for group in _groups(counted.rows()):
-        built += index.add(pages.filter(pl.col("filing_id").is_in(group)).collect())
-    return built, int(counted["len"].sum())
-
-
-def _groups(counted: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
-    group: list[str] = []
-    size = 0
-    for filing, pages in counted:
-        if group and size + pages > PAGES_AT_ONCE:
-            yield group
-            group, size = [], 0
-        group.append(filing)
-        size += pages
-    if group:
-        yield group
+    built = pages = 0
+    for part in groups_of_pages(store, filings, version):
+        built += index.add(part)
+        pages += part.height
+    return built, pages
 
 
 @dg.asset(
@@ -70,12 +48,7 @@ def _groups(counted: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
 def page_index(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.MaterializeResult[Any]:
     """Terms and full text of the batch's filings, a shard a filing; only what is new is indexed."""
     store = warehouse.store()
-    filings = (
-        store.scan("pages", {"filing_batch": context.partition_key})
-        .select(pl.col("filing_id").unique().sort())
-        .collect()["filing_id"]
-        .to_list()
-    )
+    filings = batch_filings(store, context.partition_key)
     index = index_folder(warehouse)
     built, pages = index_filings(index, store, filings)
     return dg.MaterializeResult(

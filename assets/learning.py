@@ -9,9 +9,8 @@ from apportion.features.decision import question_features
 from apportion.features.logged import Contexts, answer_rows
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool, PairKey
-from assets.asking import set_questions
 from assets.encoding import with_vectors
-from assets.provenance import last_commit
+from assets.reading import pages_version, set_questions
 from assets.resources import Comparison
 from warehouse.store import Store
 
@@ -136,10 +135,8 @@ def contexts_of(store: Store, outcome_set: str, outcomes: pl.DataFrame) -> Conte
     )
     if wanted.is_empty():
         return {}
-    ranked_over = last_commit(store, "retrievals", outcome_set)
-    version = None if ranked_over is None else ranked_over["inputs"].get("pages")
     pages = (
-        store.scan("pages", version=version)
+        store.scan("pages", version=pages_version(store, outcome_set))
         .join(
             wanted.lazy().select("filing_id", "page_number").unique(),
             on=["filing_id", "page_number"],

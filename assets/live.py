@@ -18,13 +18,13 @@ from apportion.prediction.stored import fit_models, is_stored, load_models, mode
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from apportion.routes.systems import SYSTEMS
-from assets.asking import retrieved_pages, set_questions
 from assets.calling import describe, generator_model
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
 from assets.learning import features_with_texts, pool_of_sets
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import retrieved_pages, set_questions
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store

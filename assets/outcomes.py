@@ -10,13 +10,14 @@ from apportion.judging.quality import route_quality as quality_of
 from apportion.judging.sessions import judgement_rows, plan_passes, plan_sessions
 from apportion.llm.requests import CallResult
 from apportion.routes.answering import check_routes, outcome_rows, plan_answers
-from assets.asking import pages_version, retrieved_pages, set_questions
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import pages_version, retrieved_pages, set_questions
 from assets.resources import Answering, Warehouse
-from assets.systems import Workplace, system_contexts
+from assets.systems import system_contexts
+from assets.workplace import Workplace
 from warehouse.contracts import TABLES
 
 

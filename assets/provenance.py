@@ -97,15 +97,20 @@ def last_commit(
 
 
 def pinned_versions(store: Store, table: str) -> list[int]:
-    """Versions of a table that the newest commit of some partition was computed from and that may be read again."""
+    """Versions of a table that the newest commit of some slice was computed from and that may be read again.
+
+    A partition's slices can keep to different versions: one retriever's ranking is of other pages than another's.
+    """
     pinned = set()
     for reader in TABLES:
-        seen: set[str | None] = set()
+        seen = set()
         for entry in store.history(reader):
-            partition = entry.get("asset_partition")
-            if partition not in seen:
-                seen.add(partition)
-                version = entry.get("inputs", {}).get(table)
+            if "inputs" not in entry:  # a compaction: it was computed from nothing
+                continue
+            written = (entry.get("asset_partition"), *sorted(entry.get("slice", {}).items()))
+            if written not in seen:
+                seen.add(written)
+                version = entry["inputs"].get(table)
                 if version is not None:
                     pinned.add(int(version))
     return sorted(pinned)

@@ -22,11 +22,11 @@ from apportion.evaluation.route_tables import (
     route_summary,
 )
 from apportion.prediction.crossfit import in_sample
-from assets.asking import set_questions
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, read_sweep, read_training, with_pair
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import set_questions
 from assets.reporting import frontier_plot
 from assets.resources import Comparison, Warehouse
 from warehouse.contracts import TABLES

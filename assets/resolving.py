@@ -14,12 +14,12 @@ from apportion.retrieval.resolver.resolver import Resolution, Resolver
 from apportion.retrieval.resolver.schema import SchemaResolver, read_schema
 from apportion.retrieval.resolver.tables import known_companies
 from apportion.routes.systems import SYSTEMS
-from assets.asking import corpus_version, set_questions
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
 from assets.provenance import current_version, last_commit
 from assets.publishing import column_schema, publish
+from assets.reading import corpus_version, held_filings, set_questions
 from assets.resources import Answering, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
@@ -69,12 +69,7 @@ def query_calls(
 
 def make_resolver(store: Store, answering: Answering, version: int | None) -> Resolver | SchemaResolver:
     """A resolver over a snapshot of the corpus: of filings, or of documents that a schema names."""
-    held = pl.col("filing_id").is_in(
-        store.scan("pages", version=version)
-        .select(pl.col("filing_id").unique())
-        .collect()["filing_id"]
-        .to_list()
-    )
+    held = pl.col("filing_id").is_in(held_filings(store, version))
     if answering.document_schema:
         names = store.scan("filings").filter(held).select("filing_id").collect()["filing_id"]
         return SchemaResolver(names, read_schema(Path(answering.document_schema)))

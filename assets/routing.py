@@ -12,11 +12,11 @@ from apportion.features.logged import answer_rows
 from apportion.routing.arms import Arms, arms_of
 from apportion.routing.certified import RISK
 from apportion.routing.tables import PRICES, stage_tables
-from assets.asking import set_questions
 from assets.checks import specs
 from assets.learning import contexts_of
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import set_questions
 from assets.resources import Warehouse
 from warehouse.contracts import STAGES, TABLES
 from warehouse.store import Store

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,80 +18,24 @@ from apportion.retrieval.resolver.resolver import Resolution
 from apportion.routes.prompts import ContextPage
 from apportion.routes.systems import CHUNKED, SYSTEMS, plan_search, read_chunks, searched_apart, whole_context
 from apportion.routes.verifying import CHECKED, RETRIES, anchored, mostly_of, verdict, verify_request
-from assets.calling import call_models
-from assets.chunking import chunk_texts, plain_index
-from assets.describing import described_index, describer_model
+from assets.calling import call_models, generator_model
+from assets.chunking import chunk_texts
+from assets.describing import describer_model, prefixes
+from assets.embedding import ModelReranker, model_vectors
+from assets.reading import pages_version
 from assets.resolving import make_resolver, query_calls, read_resolutions, router_model
 from assets.resources import Answering, Warehouse
+from assets.workplace import Workplace
 from warehouse.store import Store
-
-if TYPE_CHECKING:
-    from assets.embedding import ModelReranker
 
 Calls = dict[tuple[str, str], list[CallResult]]
 """The calls made for a question before a route could answer it, by question and route."""
-
-
-@dataclass
-class Workplace:
-    """What the systems of one run share."""
-
-    context: Any
-    warehouse: Warehouse
-    answering: Answering
-    outcome_set: str
-    asked: pl.DataFrame
-    version: int | None
-    indices: dict[str, ChunkIndex] = field(default_factory=dict)
-    slim: pl.DataFrame | None = None
-
-    @property
-    def store(self) -> Store:
-        """The tables."""
-        return self.warehouse.store()
-
-    def corpus(self) -> list[str]:
-        """Every filing of the set's snapshot, in order."""
-        pages = self.store.scan("pages", version=self.version)
-        return pages.select(pl.col("filing_id").unique().sort()).collect()["filing_id"].to_list()
-
-    def plain(self) -> ChunkIndex:
-        """The index of the chunks as they are."""
-        if "plain" not in self.indices:
-            index, self.slim, _ = plain_index(self.warehouse, self.store, self.corpus(), self.version)
-            self.indices["plain"] = index
-        return self.indices["plain"]
-
-    def index(self, variant: str) -> ChunkIndex:
-        """The index of a variant."""
-        plain = self.plain()
-        if variant == "plain":
-            return plain
-        if variant not in self.indices:
-            self.indices[variant] = described_index(
-                self.context,
-                self.warehouse,
-                self.answering,
-                self.outcome_set,
-                variant,
-                self.corpus(),
-                self.version,
-            )
-        return self.indices[variant]
-
-    def pages_of(self) -> Mapping[tuple[str, int], int]:
-        """The page that each chunk begins on."""
-        self.plain()
-        frame = self.slim if self.slim is not None else pl.DataFrame()
-        return {(f, n): p for f, n, p in frame.select("filing_id", "chunk_number", "page_number").iter_rows()}
 
 
 def chunk_vectors(work: Workplace, index: ChunkIndex, variant: str) -> ChunkVectors:
     """The vectors that the settings ask for."""
     if work.answering.embedder == "latent":
         return LatentVectors(index)
-    from assets.embedding import model_vectors
-
     return model_vectors(work, index, variant)
 
 
@@ -160,8 +103,6 @@ def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]]
 def _reranker(work: Workplace, variant: str) -> ModelReranker | None:
     if work.answering.reranker == "fused":
         return None
-    from assets.embedding import ModelReranker
-
     return ModelReranker(work, variant)
 
 
@@ -278,7 +219,6 @@ def searched_contexts(
     Raises:
         ValueError: it hasn't.
     """
-    from assets.asking import pages_version
 
     work = Workplace(
         None, Warehouse(root=store.root), answering, outcome_set, asked, pages_version(store, outcome_set)
@@ -348,8 +288,6 @@ def _prefixes(work: Workplace, system: str, keys: pl.DataFrame) -> Callable[[str
     variant = SYSTEMS[system].variant or "plain"
     if variant == "plain" or keys.is_empty():
         return lambda filing, number: ""
-    from assets.describing import prefixes
-
     held = prefixes(
         work.context,
         work.warehouse,
@@ -394,7 +332,6 @@ def _whole_contexts(work: Workplace, route: str) -> dict[str, tuple[ContextPage,
 
 def _window(work: Workplace) -> int:
     from apportion.llm.windows import context_window
-    from assets.calling import generator_model
 
     model = generator_model(work.store, work.outcome_set, work.answering.model)
     return work.answering.window or context_window(model)

@@ -13,11 +13,11 @@ from apportion.evaluation.systems import second_sample
 from apportion.evaluation.systems import system_comparison as compare
 from apportion.evaluation.systems import system_summary as summarise
 from apportion.judging.rubric import by_rules, plan_rubric, rubric_rows
-from assets.asking import pages_version, set_questions
 from assets.calling import call_models
 from assets.checks import specs
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
+from assets.reading import pages_version, set_questions
 from assets.resources import Answering, Warehouse
 from assets.slices import commit
 from warehouse.contracts import TABLES
