@@ -1,5 +1,6 @@
 """The published tables of the escalation paper, from selections, outcomes and grades."""
 
+import base64
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,12 +23,12 @@ from apportion.evaluation.route_tables import (
     route_summary,
 )
 from apportion.prediction.crossfit import in_sample
+from apportion.report.plots import quality_against_tokens, to_png
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, read_sweep, read_training, with_pair
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
 from assets.reading import set_questions
-from assets.reporting import frontier_plot
 from assets.resources import Comparison, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
@@ -154,6 +155,12 @@ def _of_pairs(compute: Callable[..., pl.DataFrame], *tables: str) -> Computation
     return computation
 
 
+def frontier_plot(rows: pl.DataFrame) -> dict[str, Any]:
+    """The frontier as a picture that Dagster shows with the asset."""
+    picture = base64.b64encode(to_png(quality_against_tokens(rows), dpi=80)).decode()
+    return {"plot": dg.MetadataValue.md(f"![quality against tokens](data:image/png;base64,{picture})")}
+
+
 published = [
     route_summary_asset,
     published_table("policy_summary", SWEEP_INPUTS, _of_sweep(policy_summary)),
@@ -173,3 +180,6 @@ published = [
     ),
     published_table("question_audit", ("features", "predictions", *PAIR_INPUTS), _question_audit),
 ]
+
+PUBLISHED_TABLES = tuple(asset.key.to_user_string() for asset in published)
+"""The published tables of a set and a pair of routes."""

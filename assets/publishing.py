@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -78,15 +78,7 @@ def publish(
         where=where,
         passed_suite=known and store.read(table, where).equals(candidate),
     )
-    for finding in findings:
-        yield _result(table, finding)
-    broken = [finding for finding in findings if finding.blocking and not finding.passed]
-    if broken:
-        raise dg.Failure(
-            f"{table} was not committed: "
-            + "; ".join(f"check {f.name} failed: {f.description}" for f in broken),
-            allow_retries=False,
-        )
+    yield from report_checks(table, findings)
     made_by = provenance(store, context.run.run_id, partition, inputs, arguments or {}, where) | {
         "suite": suite
     }
@@ -103,6 +95,30 @@ def publish(
             **(metadata or {}),
         },
     )
+
+
+def report_checks(table: str, findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResult]:
+    """Report what was found of a candidate, and refuse it where a blocking check failed.
+
+    Raises:
+        dagster.Failure: a blocking check failed; every one of them is named.
+    """
+    for finding in findings:
+        yield dg.AssetCheckResult(
+            asset_key=table,
+            check_name=finding.name,
+            passed=finding.passed,
+            severity=dg.AssetCheckSeverity.ERROR if finding.blocking else dg.AssetCheckSeverity.WARN,
+            description=finding.description or None,
+            metadata=dict(finding.metadata),
+        )
+    broken = [finding for finding in findings if finding.blocking and not finding.passed]
+    if broken:
+        raise dg.Failure(
+            f"{table} was not committed: "
+            + "; ".join(f"check {f.name} failed: {f.description}" for f in broken),
+            allow_retries=False,
+        )
 
 
 def preview(rows: pl.DataFrame) -> str:
@@ -123,14 +139,3 @@ def _cell(value: object) -> str:
     for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;")):
         text = text.replace(character, escaped)
     return "".join("\\" + c if c in "\\`*_[]!#" else c for c in text)
-
-
-def _result(table: str, finding: Finding) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        asset_key=table,
-        check_name=finding.name,
-        passed=finding.passed,
-        severity=dg.AssetCheckSeverity.ERROR if finding.blocking else dg.AssetCheckSeverity.WARN,
-        description=finding.description or None,
-        metadata=dict(finding.metadata),
-    )

@@ -1,6 +1,5 @@
 """The HTML report as an asset: every evaluated set's tables and plots in one offline page."""
 
-import base64
 import os
 import tempfile
 from collections.abc import Iterator
@@ -11,36 +10,23 @@ import dagster as dg
 import polars as pl
 
 from apportion.report.page import Section, render
-from apportion.report.plots import quality_against_tokens, to_png
 from apportion.report.retrieval import retrieval_section
-from apportion.report.routing_section import TABLES as ROUTING_SHOWN
 from apportion.report.routing_section import routing_section
 from apportion.report.sections import escalation_section, many_section
-from apportion.report.systems_section import TABLES as SYSTEMS_SHOWN
 from apportion.report.systems_section import systems_section
+from assets.published import PUBLISHED_TABLES
 from assets.resources import Warehouse
-from assets.several import MANY
+from assets.routing import ROUTING_TABLES
+from assets.several import MANY, MANY_TABLES
+from assets.systems_published import SYSTEM_TABLES
 from warehouse.store import Store
-
-TABLES_SHOWN = (
-    "route_summary",
-    "policy_summary",
-    "policy_comparison",
-    "selection_overlap",
-    "frontier",
-    "prediction_quality",
-    "family_summary",
-    "cost_summary",
-    "cost_quartiles",
-    "question_audit",
-)
 
 RETRIEVAL_SHOWN = ("questions", "retrieval_summary", "retrieval_shares", "retrieval_reasons")
 
 POOLS_SHOWN = ("filing", "evidence", "corpus")
 """The pool of which pages are explained is the first of these that there is."""
 
-MANY_SHOWN = ("selections", "policy_summary", "policy_comparison", "selection_overlap", "frontier")
+SYSTEMS_SHOWN = (*SYSTEM_TABLES, "resolver_summary")
 
 
 def sections(store: Store) -> list[Section]:
@@ -54,12 +40,12 @@ def sections(store: Store) -> list[Section]:
     for outcome_set, cheap, deep in pairs.iter_rows():
         where = {"outcome_set": outcome_set, "cheap_route": cheap, "deep_route": deep}
         if deep == MANY:
-            shown = {name: store.read(name, where) for name in MANY_SHOWN}
+            shown = {name: store.read(name, where) for name in ("selections", *MANY_TABLES)}
             made.append(many_section(outcome_set, cheap, shown))
             continue
         tables = {
             name: store.read(name, {"outcome_set": outcome_set} if name == "route_summary" else where)
-            for name in TABLES_SHOWN
+            for name in PUBLISHED_TABLES
         }
         made.append(escalation_section(outcome_set, cheap, deep, tables))
     return made + routing_sections(store)
@@ -74,7 +60,7 @@ def routing_sections(store: Store) -> list[Section]:
             routes,
             {
                 name: store.read(name, {"outcome_set": outcome_set, "routes": routes})
-                for name in ROUTING_SHOWN
+                for name in ROUTING_TABLES
             },
         )
         for outcome_set, routes in chosen.iter_rows()
@@ -143,7 +129,7 @@ def write_report(store: Store, folder: Path) -> Path:
     group_name="published",
     deps=[
         dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
-        for name in (*TABLES_SHOWN, *ROUTING_SHOWN, *SYSTEMS_SHOWN, *RETRIEVAL_SHOWN)
+        for name in (*PUBLISHED_TABLES, *ROUTING_TABLES, *SYSTEMS_SHOWN, *RETRIEVAL_SHOWN)
     ],
     kinds={"html"},
 )
@@ -153,9 +139,3 @@ def report(warehouse: Warehouse) -> Iterator[Any]:
     yield dg.MaterializeResult(
         metadata={"path": dg.MetadataValue.path(str(path)), "bytes": path.stat().st_size}
     )
-
-
-def frontier_plot(rows: pl.DataFrame) -> dict[str, Any]:
-    """The frontier as a picture that Dagster shows with the asset."""
-    picture = base64.b64encode(to_png(quality_against_tokens(rows), dpi=80)).decode()
-    return {"plot": dg.MetadataValue.md(f"![quality against tokens](data:image/png;base64,{picture})")}

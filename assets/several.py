@@ -5,6 +5,9 @@ from assets.resources import Comparison
 MANY = "*"
 """The deep route's name where one of several is chosen for each question."""
 
+MANY_TABLES = ("policy_summary", "policy_comparison", "selection_overlap", "frontier")
+"""The tables of a pair that are published of several deep routes too."""
+
 
 class SeveralComparison(Comparison):
     """A comparison whose ``deep`` may be ``*``: then one of ``deep_routes`` is chosen for each question, from the

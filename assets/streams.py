@@ -10,9 +10,9 @@ import dagster as dg
 import polars as pl
 from deltalake.exceptions import CommitFailedError
 
-from assets.checks import Finding, run_checks
+from assets.checks import run_checks
 from assets.provenance import last_commit, provenance
-from assets.publishing import Published, preview
+from assets.publishing import Published, preview, report_checks
 from warehouse.store import Slice, Store
 
 STREAM_ATTEMPTS = 3
@@ -43,16 +43,7 @@ def publish_stream(
     Raises:
         dagster.Failure: a blocking check failed; nothing is committed.
     """
-    findings = run_checks(store, table, slim, where=where)
-    for finding in findings:
-        yield _result(table, finding)
-    broken = [finding for finding in findings if finding.blocking and not finding.passed]
-    if broken:
-        raise dg.Failure(
-            f"{table} was not committed: "
-            + "; ".join(f"check {f.name} failed: {f.description}" for f in broken),
-            allow_retries=False,
-        )
+    yield from report_checks(table, run_checks(store, table, slim, where=where))
     batch = context.partition_key
     before = last_commit(store, table, batch)
     same = before is not None and before.get("arguments", {}).get("content") == arguments["content"]
@@ -84,14 +75,3 @@ def _stream(
         with contextlib.suppress(CommitFailedError):
             return store.write_slice(table, frames(), where, made_by).version
     return store.write_slice(table, frames(), where, made_by).version
-
-
-def _result(table: str, finding: Finding) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        asset_key=table,
-        check_name=finding.name,
-        passed=finding.passed,
-        severity=dg.AssetCheckSeverity.ERROR if finding.blocking else dg.AssetCheckSeverity.WARN,
-        description=finding.description or None,
-        metadata=dict(finding.metadata),
-    )

@@ -157,3 +157,6 @@ system_tables = [
     system_table("coverage_summary", ("resolutions", "route_outcomes"), _coverage),
     system_table("system_costs", ("route_outcomes", "calls"), _costs),
 ]
+
+SYSTEM_TABLES = tuple(asset.key.to_user_string() for asset in system_tables)
+"""The tables that compare a set's systems."""

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import dagster as dg
 
+from assets.published import PUBLISHED_TABLES
+from assets.routing import ROUTING_TABLES
+from assets.several import MANY_TABLES
+from assets.systems_published import SYSTEM_TABLES
+
 CORPUS = ("filings", "pages")
 RETRIEVAL = ("resolutions", "retrievals")
 ANSWERS = ("route_outcomes", "judgements", "route_quality", "calls")
-ROUTING = (
-    "routing_gap",
-    "routing_reversals",
-    "routing_frontier",
-    "routing_area",
-    "router_summary",
-    "router_calibration",
-)
 DECISIONS = ("features", "predictions", "orders", "selections")
 GRADES = ("judgements", "route_quality", "calls", "human_agreement")
-PUBLISHED = (
-    "human_agreement",
-    "route_summary",
-    "policy_summary",
-    "policy_comparison",
-    "selection_overlap",
-    "frontier",
-    "prediction_quality",
-    "reliability",
-    "family_summary",
-    "cost_summary",
-    "cost_quartiles",
-    "question_audit",
-)
-
-SEVERAL = (
-    "orders",
-    "selections",
-    "route_summary",
-    "policy_summary",
-    "policy_comparison",
-    "selection_overlap",
-    "frontier",
-)
+PUBLISHED = ("human_agreement", *PUBLISHED_TABLES)
+SEVERAL = ("orders", "selections", "route_summary", *MANY_TABLES)
 """What there is where one of several deep routes is chosen for each question."""
 
 ingest_filings = dg.define_asset_job(
@@ -108,20 +83,12 @@ fit_models = dg.define_asset_job(
 )
 routing = dg.define_asset_job(
     "routing",
-    dg.AssetSelection.assets(*ROUTING),
+    dg.AssetSelection.assets(*ROUTING_TABLES),
     description="Whether routing among K arms could pay, and how much a router collects. No model is called.",
 )
 compare_systems = dg.define_asset_job(
     "compare_systems",
-    dg.AssetSelection.assets(
-        "resolver_summary",
-        "rubric_scores",
-        "system_summary",
-        "system_comparison",
-        "judge_agreement",
-        "coverage_summary",
-        "system_costs",
-    ),
+    dg.AssetSelection.assets("resolver_summary", "rubric_scores", *SYSTEM_TABLES),
     description="Score every answer by the rubric and compare the systems. Calls models unless the judge is embedded.",
 )
 laboratory = dg.define_asset_job(

@@ -11,7 +11,6 @@ from apportion.report.plots import to_svg
 from apportion.report.routing_plots import STAGES, figures
 from apportion.routing.verdict import verdict
 
-TABLES = ("routing_gap", "routing_reversals", "routing_frontier", "routing_area", "router_summary")
 HIDDEN = ("outcome_set", "routes")
 
 

@@ -11,15 +11,6 @@ from apportion.report.page import Part, Section
 from apportion.report.plots import new_figure, to_svg
 from apportion.report.wording import difference
 
-TABLES = (
-    "system_summary",
-    "system_comparison",
-    "system_costs",
-    "resolver_summary",
-    "coverage_summary",
-    "judge_agreement",
-)
-
 BASELINE = "cbr"
 """The system that the others are compared with in words: all chunks together, no routing."""
 

@@ -9,6 +9,7 @@ import pytest
 from assets.checks import run_checks, shown, specs, sql_checks
 from assets.expectations import SUITES
 from assets.publishing import preview, publish
+from assets.streams import publish_stream
 from warehouse.contracts import TABLES
 from warehouse.store import Store
 
@@ -85,6 +86,32 @@ def test_a_blocking_check_keeps_the_table_as_it_was(store: Store, rows: pl.DataF
     assert evaluations(result)[check] is False
     assert store.version("questions") == version
     assert store.read("questions")["text"].to_list() == ["old"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_stream_is_refused_as_a_frame_is(store: Store) -> None:
+    before = store.read("pages")
+    broken = before.with_columns(page_number=pl.lit(-1, dtype=pl.Int64), text=pl.lit(""))
+    partitions = dg.StaticPartitionsDefinition(["b"])
+
+    @dg.asset(name="pages", partitions_def=partitions, check_specs=specs("pages"))
+    def asset(context: dg.AssetExecutionContext) -> object:
+        yield from publish_stream(
+            context,
+            store,
+            "pages",
+            broken,
+            lambda: [broken],
+            {"filing_batch": "b"},
+            arguments={"content": "new"},
+        )
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize([asset], partition_key="b", instance=instance, raise_on_error=False)
+    assert not result.success
+    assert evaluations(result)["contract"] is False
+    assert "page_number" in str(result.failure_data_for_node("pages"))
+    assert store.read("pages").equals(before)
 
 
 def test_a_warning_does_not_block(store: Store) -> None:

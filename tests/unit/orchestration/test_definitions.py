@@ -8,6 +8,11 @@ import pytest
 from orchestration.definitions import defs
 from orchestration.jobs import jobs
 from warehouse.contracts import TABLES
+from warehouse.contracts.corpus import RETRIEVAL
+from warehouse.contracts.published import PUBLISHED
+from warehouse.contracts.routing import ROUTING
+from warehouse.contracts.systems import SYSTEMS
+from warehouse.schema import Table
 
 NOT_TABLES = {
     "benefit_model",
@@ -51,6 +56,22 @@ def test_every_table_s_asset_shows_its_columns_and_checks() -> None:
         if name in TABLES:
             assert "dagster/column_schema" in graph.get(key).metadata, name
             assert graph.get(key).check_keys, name
+
+
+@pytest.mark.parametrize(
+    ("job", "contracts", "others"),
+    [
+        ("publish", PUBLISHED, set()),
+        ("routing", ROUTING, {"laboratory_queries", "laboratory_summary"}),
+        ("compare_systems", SYSTEMS, set()),
+        ("retrieve", RETRIEVAL, set()),
+    ],
+)
+def test_a_stage_s_job_makes_every_table_of_the_stage(
+    job: str, contracts: tuple[Table, ...], others: set[str]
+) -> None:
+    made = {key.to_user_string() for key in defs.resolve_job_def(job).asset_layer.executable_asset_keys}
+    assert {table.name for table in contracts} - others <= made
 
 
 @pytest.mark.parametrize("job", [job.name for job in jobs])

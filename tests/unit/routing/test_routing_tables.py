@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from apportion.report.page import render
-from apportion.report.routing_section import TABLES as SHOWN
 from apportion.report.routing_section import routing_section
 from apportion.routing.arms import Arms
 from apportion.routing.tables import stage_tables
@@ -87,7 +86,7 @@ def test_a_frontier_above_foresight_is_refused(tables: dict[str, pl.DataFrame], 
 
 
 def test_the_report_answers_with_figures_and_escapes_names(tables: dict[str, pl.DataFrame]) -> None:
-    section = routing_section("s", "a,b,<c>", {name: tables[name] for name in SHOWN})
+    section = routing_section("s", "a,b,<c>", {name: tables[name] for name in ROUTING_TABLES})
     gap = tables["routing_gap"].filter(pl.col("price") == 0).row(0, named=True)
     said = " ".join(section.findings)
     assert f"{gap['reversal_share']:.0%} of {gap['questions']} questions" in said
@@ -96,5 +95,5 @@ def test_the_report_answers_with_figures_and_escapes_names(tables: dict[str, pl.
     page = render([section], "all")
     assert "<c>" not in page
     assert "&lt;c&gt;" in page
-    again = routing_section("s", "a,b,<c>", {name: tables[name] for name in SHOWN})
+    again = routing_section("s", "a,b,<c>", {name: tables[name] for name in ROUTING_TABLES})
     assert [part.svg for part in again.parts] == [part.svg for part in section.parts]
