@@ -11,7 +11,7 @@ import glob
 import hashlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +49,8 @@ class LatentBasis:
         places = np.minimum(np.searchsorted(self.terms, counted.terms), len(self.terms) - 1)
         known = self.terms[places] == counted.terms
         weights = csr_matrix(
-            (1.0 + np.log(np.maximum(counts.data, 1)), counts.indices, counts.indptr), shape=counts.shape
+            (1.0 + np.log(np.maximum(counts.data, 1), dtype=np.float64), counts.indices, counts.indptr),
+            shape=counts.shape,
         )
         weighted = weights[:, np.flatnonzero(known)] @ diags(self.idf[places[known]])
         projected = np.asarray(weighted @ self.loadings[places[known]], np.float32)
@@ -120,24 +121,30 @@ def _drop_old(paths: Iterable[Path], kept: Path) -> None:
 
 def fit(index: ChunkIndex) -> LatentBasis:
     """The basis of an index."""
+    chosen = sampled({filing: len(index.numbers(filing)) for filing in index.filings})
+    counted = {filing: index.words(filing) for filing in chosen}
+    return fit_counts(
+        [TermCounts(counted[filing].terms, counted[filing].counts[rows]) for filing, rows in chosen.items()]
+    )
+
+
+def fit_counts(parts: Sequence[TermCounts]) -> LatentBasis:
+    """The basis of counted texts, those of each part with terms of their own."""
     from scipy.sparse import vstack
     from sklearn.utils.extmath import randomized_svd
     from threadpoolctl import threadpool_limits
 
-    chosen = _sample(index)
-    parts: list[TermCounts] = []
-    for filing, rows in chosen.items():
-        counted = index.words(filing)
-        parts.append(TermCounts(counted.terms, counted.counts[rows]))
-    if not parts:
+    total = sum(part.counts.shape[0] for part in parts)
+    if not total:
         return LatentBasis(np.empty(0, np.uint64), np.empty(0, np.float32), np.zeros((0, 1), np.float32))
     terms, frequencies = _frequencies(parts)
-    total = sum(part.counts.shape[0] for part in parts)
     keep = np.flatnonzero(frequencies >= min(2, total))
     if len(keep) > TERMS:
         # Most frequent first, ties by the word's number; then back into order.
         keep = np.sort(keep[np.lexsort((terms[keep], -frequencies[keep]))[:TERMS]])
     terms, frequencies = terms[keep], frequencies[keep]
+    if not len(terms):
+        return LatentBasis(terms, np.empty(0, np.float32), np.zeros((0, 1), np.float32))
     idf = (np.log((1 + total) / (1 + frequencies)) + 1).astype(np.float32)
     matrix = vstack([_weighted(part, terms, idf) for part in parts]).tocsr()
     dimensions = max(1, min(DIMENSIONS, min(matrix.shape) - 1))
@@ -155,7 +162,7 @@ def _weighted(part: TermCounts, terms: Hashes, idf: npt.NDArray[np.float32]) -> 
     known = terms[places] == part.terms
     inside = known[coo.col]
     columns = places[coo.col[inside]]
-    values = (1.0 + np.log(coo.data[inside])) * idf[columns]
+    values = (1.0 + np.log(coo.data[inside], dtype=np.float64)) * idf[columns]
     matrix = csr_matrix((values, (coo.row[inside], columns)), shape=(coo.shape[0], len(terms)))
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     from scipy.sparse import diags
@@ -163,22 +170,25 @@ def _weighted(part: TermCounts, terms: Hashes, idf: npt.NDArray[np.float32]) -> 
     return diags(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ matrix
 
 
-def _frequencies(parts: list[TermCounts]) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def _frequencies(parts: Sequence[TermCounts]) -> tuple[Hashes, npt.NDArray[np.int64]]:
     stacked = np.concatenate([part.terms for part in parts])
     counted = np.concatenate([part.document_frequencies() for part in parts])
     terms, places = np.unique(stacked, return_inverse=True)
     return terms, np.bincount(places.ravel(), weights=counted, minlength=len(terms)).astype(np.int64)
 
 
-def _sample(index: ChunkIndex) -> dict[str, npt.NDArray[np.int64]]:
-    """The rows of each filing that the basis is fitted on: all, or those whose hashes are the smallest."""
-    rows = {filing: np.arange(len(index.numbers(filing))) for filing in index.filings}
-    if sum(map(len, rows.values())) <= SAMPLE:
-        return {filing: found for filing, found in rows.items() if len(found)}
+def sampled(sizes: Mapping[str, int]) -> dict[str, npt.NDArray[np.int64]]:
+    """The rows of each filing that a basis is fitted on: all, or those whose hashes are the smallest.
+
+    Args:
+        sizes: how many rows each filing has.
+    """
+    if sum(sizes.values()) <= SAMPLE:
+        return {filing: np.arange(size) for filing, size in sizes.items() if size}
     drawn = sorted(
-        (hashlib.blake2b(f"{filing}\x1f{row}".encode(), digest_size=8).digest(), filing, int(row))
-        for filing, found in rows.items()
-        for row in found
+        (hashlib.blake2b(f"{filing}\x1f{row}".encode(), digest_size=8).digest(), filing, row)
+        for filing, size in sizes.items()
+        for row in range(size)
     )[:SAMPLE]
     chosen: dict[str, list[int]] = {}
     for _, filing, row in drawn:

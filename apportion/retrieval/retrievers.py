@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Sequence
 
 from apportion.retrieval.accounting.ranker import Accounting
+from apportion.retrieval.dense import Dense
 from apportion.retrieval.fulltext import FullText
 from apportion.retrieval.fusion import Fusion
 from apportion.retrieval.ranking import Ranked, Ranker, Scope, by_filing
@@ -17,6 +18,7 @@ ACCOUNTING = "accounting"
 RETRIEVERS: dict[str, Callable[[IndexFolder, Scope], Ranker]] = {
     ShardedTfidf.name: ShardedTfidf,
     FullText.name: FullText,
+    Dense.name: Dense,
     Fusion.name: Fusion,
     ACCOUNTING: Accounting,
 }
