@@ -13,7 +13,7 @@ from apportion.features.accounting import accounting_signals
 from apportion.features.consistency import samples_of
 from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
-from apportion.features.signals import retrieval_signals
+from apportion.features.signals import SIGNAL_GROUPS, retrieval_signals
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training, crossfit
 from apportion.prediction.gain import NAME as PAPER_MODEL
@@ -164,23 +164,15 @@ def _retrieval_signals(
 ) -> pl.DataFrame:
     """What retrieval says of the pages not read, in the order of the features."""
     depth = DEPTHS[comparison.cheap]
-    first = max(DEPTHS[comparison.deep], 1)
-    # One ranking, the routes' own: a second one that somebody happened to make must not change what is decided.
-    scores, rankings = _by_question(ranked), [_pages(ranked.filter(pl.col("rank") <= first))]
+    scores = _by_question(ranked)
     return pl.DataFrame(
         [
-            retrieval_signals(
-                scores.get(question, ()),
-                depth,
-                cheap,
-                deep,
-                [ranking.get(question, ()) for ranking in rankings],
-            )
+            retrieval_signals(scores.get(question, ()), depth, cheap, deep)
             for question, cheap, deep in found.select(
                 "question_id", "coverage_cheap", "coverage_deep"
             ).iter_rows()
         ],
-        schema=dict.fromkeys(("unread_score", "unread_coverage", "retriever_agreement"), pl.Float64),
+        schema=dict.fromkeys(SIGNAL_GROUPS["retrieval"], pl.Float64),
     )
 
 
@@ -189,13 +181,6 @@ def _by_question(ranked: pl.DataFrame) -> dict[str, list[float]]:
     for question, score in ranked.sort("question_id", "rank").select("question_id", "score").iter_rows():
         scores.setdefault(question, []).append(score)
     return scores
-
-
-def _pages(ranked: pl.DataFrame) -> dict[str, list[tuple[str, int]]]:
-    pages: dict[str, list[tuple[str, int]]] = {}
-    for question, filing, number in ranked.select("question_id", "filing_id", "page_number").iter_rows():
-        pages.setdefault(question, []).append((filing, number))
-    return pages
 
 
 @dg.asset(

@@ -85,7 +85,6 @@ class Table:
     """
 
     name: str
-    group: str
     grain: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]

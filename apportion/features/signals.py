@@ -62,7 +62,7 @@ SIGNAL_GROUPS: dict[str, tuple[str, ...]] = {
     "form": ("answer_words", "answer_sentences", "answer_lists", "answer_repetition", "answer_cut"),
     "overlap": ("asked_terms_echoed", "answer_terms_new", "items_asked", "items_echoed"),
     "consistency": ("sample_agreement",),
-    "retrieval": ("unread_score", "unread_coverage", "retriever_agreement"),
+    "retrieval": ("unread_score", "unread_coverage"),
     "accounting": (
         "page_kind_wanted",
         "items_printed_cheap",
@@ -141,7 +141,6 @@ def retrieval_signals(
     depth: int,
     coverage_cheap: float | None,
     coverage_deep: float | None,
-    rankings: Sequence[Sequence[tuple[str, int]]] = (),
 ) -> dict[str, float | None]:
     """What retrieval says of the pages that the cheap route did not read.
 
@@ -149,19 +148,13 @@ def retrieval_signals(
         scores: of the ranked pages, best first.
         depth: pages that the cheap route read.
         coverage_cheap, coverage_deep: share of the question's terms in either context.
-        rankings: first pages of the question by each of several retrievers; agreement needs at least two.
     """
     unread = scores[depth] / scores[0] if len(scores) > depth and depth > 0 and scores[0] > 0 else None
-    agreement = None
-    if len(rankings) > 1 and all(rankings[:2]):
-        first, second = set(rankings[0]), set(rankings[1])
-        agreement = len(first & second) / len(first | second)
     return {
         "unread_score": unread,
         "unread_coverage": None
         if coverage_cheap is None or coverage_deep is None
         else coverage_deep - coverage_cheap,
-        "retriever_agreement": agreement,
     }
 
 

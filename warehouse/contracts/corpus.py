@@ -24,7 +24,6 @@ from warehouse.schema import Column, Table, flag, pages, real, share, text, whol
 CORPUS = (
     Table(
         "filings",
-        "corpus",
         "one filing",
         (
             FILING,
@@ -49,7 +48,6 @@ CORPUS = (
     ),
     Table(
         "pages",
-        "corpus",
         "one page of a filing",
         (
             FILING,
@@ -76,7 +74,6 @@ CORPUS = (
     ),
     Table(
         "chunks",
-        "corpus",
         "one chunk of a filing's running text",
         (
             FILING,
@@ -95,7 +92,6 @@ CORPUS = (
 ASKING = (
     Table(
         "questions",
-        "questions",
         "one question of a set",
         (
             SET,
@@ -110,7 +106,10 @@ ASKING = (
             text("reference_answer", "the gold answer", nullable=True),
             pages("evidence", "the pages that hold the answer"),
             Column(
-                "asked_at", pl.Datetime("us", "UTC"), "when it was asked, if its source says", nullable=True
+                "asked_at",
+                pl.Datetime("us", "UTC"),
+                "when it was asked; not read from any source as yet",
+                nullable=True,
             ),
         ),
         key=("outcome_set", "question_id"),
@@ -118,7 +117,6 @@ ASKING = (
     ),
     Table(
         "resolutions",
-        "questions",
         "one question's resolution to filings",
         (
             SET,
@@ -136,7 +134,6 @@ ASKING = (
     ),
     Table(
         "retrievals",
-        "questions",
         "one ranked page or chunk for a question",
         (
             SET,
@@ -157,7 +154,6 @@ ASKING = (
 RETRIEVAL = (
     Table(
         "retrieval_summary",
-        "retrieval",
         "hit rates of one retriever at one depth",
         (
             SET,
@@ -184,7 +180,6 @@ RETRIEVAL = (
     ),
     Table(
         "retrieval_reasons",
-        "retrieval",
         "one of the first pages of a question, and why it stands there (retriever accounting)",
         (
             SET,
@@ -208,7 +203,6 @@ RETRIEVAL = (
     ),
     Table(
         "retrieval_shares",
-        "retrieval",
         "hit rates without one signal at one depth (retriever accounting)",
         (
             SET,

@@ -15,7 +15,7 @@ from warehouse.contracts.shared import (
     ROUTE,
     SEED,
     SET,
-    TARGETS,
+    TARGET,
     USAGE_SOURCES,
 )
 from warehouse.schema import Column, Table, flag, pages, real, share, text, whole
@@ -63,9 +63,6 @@ SIGNALS: tuple[Column, ...] = (
     real("unread_score", "signal: score of the best page not read, by that of the first", nullable=True),
     real(
         "unread_coverage", "signal: share of the question's terms found only in pages not read", nullable=True
-    ),
-    share(
-        "retriever_agreement", "signal: overlap (Jaccard) of the first pages of two retrievers", nullable=True
     ),
     share(
         "page_kind_wanted",
@@ -124,7 +121,6 @@ FEATURES: tuple[Column, ...] = (
 DECISIONS = (
     Table(
         "features",
-        "decisions",
         "what is known of one question when the deeper call is decided on",
         (SET, *PAIR, QUESTION, *FEATURES),
         key=("outcome_set", "cheap_route", "deep_route", "question_id"),
@@ -133,18 +129,17 @@ DECISIONS = (
     ),
     Table(
         "predictions",
-        "decisions",
         "one cross-fitted prediction",
         (
             SET,
             *PAIR,
-            text("target", "what is predicted", values=TARGETS),
+            TARGET,
             text("model", "the predictor"),
             SEED,
             QUESTION,
             whole("fold", "the held-out fold; no filing stands in two"),
             real("predicted", "the held-out prediction"),
-            real("upper_bound", "conformal upper bound, where one is kept", nullable=True),
+            real("upper_bound", "conformal upper bound; no model gives one as yet", nullable=True),
             real("actual", "what was measured; null where unknown", nullable=True),
         ),
         key=("outcome_set", "cheap_route", "deep_route", "target", "model", "seed", "question_id"),
@@ -152,7 +147,6 @@ DECISIONS = (
     ),
     Table(
         "orders",
-        "decisions",
         "one question's place in a greedy policy's order",
         (
             SET,
@@ -170,7 +164,6 @@ DECISIONS = (
     ),
     Table(
         "selections",
-        "decisions",
         "one call that a policy bought",
         (
             SET,
@@ -202,7 +195,6 @@ DECISIONS = (
 LIVE = (
     Table(
         "final_answers",
-        "live",
         "one question's final answer after an escalation under a budget",
         (
             SET,

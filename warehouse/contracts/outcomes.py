@@ -19,7 +19,6 @@ from warehouse.schema import Column, Table, flag, pages, real, share, text, whol
 OUTCOMES = (
     Table(
         "calls",
-        "outcomes",
         "one model call, as the ledger settled it",
         (
             text("call_id", "the ledger's id of the call"),
@@ -48,7 +47,6 @@ OUTCOMES = (
     ),
     Table(
         "route_outcomes",
-        "outcomes",
         "one question answered by one route",
         (
             SET,
@@ -74,7 +72,6 @@ OUTCOMES = (
     ),
     Table(
         "judgements",
-        "outcomes",
         "one grade of one answer in one pass",
         (
             SET,
@@ -93,7 +90,6 @@ OUTCOMES = (
     ),
     Table(
         "rubric_scores",
-        "outcomes",
         "one rubric score of one answer",
         (
             SET,
@@ -109,7 +105,6 @@ OUTCOMES = (
     ),
     Table(
         "route_quality",
-        "outcomes",
         "how good one route's answer was",
         (
             SET,
@@ -127,7 +122,12 @@ OUTCOMES = (
                 "the score as an imported log gives it; quality is within 0 to 1",
                 nullable=True,
             ),
-            text("judged_by", "kind of judge; `logged`: scores of an imported log", values=JUDGED_BY),
+            text(
+                "judged_by",
+                "kind of judge; `logged`: scores of an imported log; `rubric` not as yet, its scores stand in "
+                "`rubric_scores`",
+                values=JUDGED_BY,
+            ),
         ),
         key=("outcome_set", "question_id", "route", "judge"),
         slices=("outcome_set", "judge"),

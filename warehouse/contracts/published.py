@@ -14,7 +14,7 @@ from warehouse.contracts.shared import (
     ROUTE,
     SET,
     SPLITS,
-    TARGETS,
+    TARGET,
     interval,
 )
 from warehouse.schema import Table, flag, real, share, text, whole
@@ -22,7 +22,6 @@ from warehouse.schema import Table, flag, real, share, text, whole
 PUBLISHED = (
     Table(
         "policy_summary",
-        "published",
         "one policy at one budget, averaged over the seeds",
         (
             SET,
@@ -51,7 +50,6 @@ PUBLISHED = (
     ),
     Table(
         "policy_comparison",
-        "published",
         "one policy less another, paired by question, resampled by filing",
         (
             SET,
@@ -79,7 +77,6 @@ PUBLISHED = (
     ),
     Table(
         "selection_overlap",
-        "published",
         "how far two policies buy the same calls",
         (
             SET,
@@ -97,12 +94,11 @@ PUBLISHED = (
     ),
     Table(
         "prediction_quality",
-        "published",
         "one figure of one predictor",
         (
             SET,
             *PAIR,
-            text("target", "what is predicted", values=TARGETS),
+            TARGET,
             text("model", "the predictor"),
             text("split", "held out by filing, or fitted on the same rows", values=SPLITS),
             text("metric", "r2, mae, mape (a fraction), auroc, auprc, ..."),
@@ -115,7 +111,6 @@ PUBLISHED = (
     ),
     Table(
         "reliability",
-        "published",
         "predicted chances in one bin beside what happened",
         (
             SET,
@@ -132,7 +127,6 @@ PUBLISHED = (
     ),
     Table(
         "route_summary",
-        "published",
         "one route taken for every question",
         (
             SET,
@@ -154,7 +148,6 @@ PUBLISHED = (
     ),
     Table(
         "family_summary",
-        "published",
         "one family of questions under a pair of routes",
         (
             SET,
@@ -172,7 +165,6 @@ PUBLISHED = (
     ),
     Table(
         "human_agreement",
-        "published",
         "one judge against human labels of the same answers, on one family of questions",
         (
             SET,
@@ -193,7 +185,6 @@ PUBLISHED = (
     ),
     Table(
         "cost_summary",
-        "published",
         "the additional call's cost over the set",
         (
             SET,
@@ -212,7 +203,6 @@ PUBLISHED = (
     ),
     Table(
         "cost_quartiles",
-        "published",
         "the questions of one quartile of the additional call's cost",
         (
             SET,
@@ -231,7 +221,6 @@ PUBLISHED = (
     ),
     Table(
         "question_audit",
-        "published",
         "one question: what the deeper call did, and where its signals lay",
         (
             SET,
@@ -256,7 +245,6 @@ PUBLISHED = (
     ),
     Table(
         "frontier",
-        "published",
         "one point of quality against tokens",
         (
             SET,

@@ -8,7 +8,6 @@ from warehouse.schema import Table, flag, real, share, text, whole
 ROUTING = (
     Table(
         "routing_gap",
-        "routing",
         "the Jensen gap at one price",
         (
             SET,
@@ -40,7 +39,6 @@ ROUTING = (
     ),
     Table(
         "routing_reversals",
-        "routing",
         "how often one arm is the best on one family at one price",
         (
             SET,
@@ -59,7 +57,6 @@ ROUTING = (
     ),
     Table(
         "routing_area",
-        "routing",
         "how far one frontier lies above another",
         (
             SET,
@@ -78,7 +75,6 @@ ROUTING = (
     ),
     Table(
         "routing_frontier",
-        "routing",
         "one vertex of a frontier",
         (
             SET,
@@ -96,7 +92,6 @@ ROUTING = (
     ),
     Table(
         "router_summary",
-        "routing",
         "one router at one price",
         (
             SET,
@@ -144,7 +139,6 @@ ROUTING = (
     ),
     Table(
         "router_calibration",
-        "routing",
         "how well one router's predictions of one arm's quality are calibrated",
         (
             SET,
@@ -163,7 +157,6 @@ ROUTING = (
     ),
     Table(
         "laboratory_queries",
-        "routing",
         "one query of the mechanism laboratory under one arm",
         (
             text("setting", "sizes and angles; `study` are those of the study"),
@@ -186,7 +179,6 @@ ROUTING = (
     ),
     Table(
         "laboratory_summary",
-        "routing",
         "one figure of the mechanism laboratory over many seeds",
         (
             text("setting", "sizes and angles; `study` are those of the study"),

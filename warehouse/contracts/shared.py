@@ -19,6 +19,7 @@ CALL_STATUSES = (
     "failed",
 )
 TARGETS = ("gain", "cost", "latency", "help", "hurt", "quality")
+TARGET = text("target", "what is predicted; no model predicts `latency` or `quality` as yet", values=TARGETS)
 POLICIES = (
     "random",
     "low_confidence",

@@ -8,7 +8,6 @@ from warehouse.schema import Table, real, share, text, whole
 SYSTEMS = (
     Table(
         "resolver_summary",
-        "retrieval",
         "questions resolved with one status",
         (
             SET,
@@ -34,7 +33,6 @@ SYSTEMS = (
     ),
     Table(
         "system_summary",
-        "retrieval",
         "one system by one judge's rubric",
         (
             SET,
@@ -60,7 +58,6 @@ SYSTEMS = (
     ),
     Table(
         "system_comparison",
-        "retrieval",
         "one figure of one system less another's, over the questions both answered",
         (
             SET,
@@ -80,7 +77,6 @@ SYSTEMS = (
     ),
     Table(
         "judge_agreement",
-        "retrieval",
         "two judges' scores of one system",
         (
             SET,
@@ -105,7 +101,6 @@ SYSTEMS = (
     ),
     Table(
         "coverage_summary",
-        "retrieval",
         "how many of a question's companies got through one stage",
         (
             SET,
@@ -120,7 +115,6 @@ SYSTEMS = (
     ),
     Table(
         "system_costs",
-        "retrieval",
         "what one system costs",
         (
             SET,

@@ -63,11 +63,10 @@ def test_operands_that_a_metric_needs_are_counted() -> None:
 
 def test_retrieval_without_scores_or_rivals_is_unknown() -> None:
     assert retrieval_signals([], 1, None, None) == dict.fromkeys(SIGNAL_GROUPS["retrieval"])
-    found = retrieval_signals([0.8, 0.4], 1, 0.5, 0.75, [[("a", 1), ("a", 2)], [("a", 2), ("a", 3)]])
+    found = retrieval_signals([0.8, 0.4], 1, 0.5, 0.75)
     assert found == {
         "unread_score": 0.5,
         "unread_coverage": 0.25,
-        "retriever_agreement": pytest.approx(1 / 3),
     }
 
 

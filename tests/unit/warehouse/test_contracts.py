@@ -12,7 +12,6 @@ from warehouse.schema import Column, ContractError, Table, sql_type, text, whole
 
 TABLE = Table(
     "things",
-    "test",
     "one thing",
     (
         text("set", "set"),
@@ -71,9 +70,7 @@ def test_a_violation_names_table_row_and_value(columns: dict[str, list[object]],
 
 
 def test_not_a_number_is_refused() -> None:
-    table = Table(
-        "t", "g", "g", (text("id", "id"), Column("x", pl.Float64, "x")), key=("id",), slices=("id",)
-    )
+    table = Table("t", "g", (text("id", "id"), Column("x", pl.Float64, "x")), key=("id",), slices=("id",))
     with pytest.raises(ContractError, match="x is nan"):
         table.validate(pl.DataFrame({"id": ["a"], "x": [float("nan")]}))
 
