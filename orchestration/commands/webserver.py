@@ -32,6 +32,8 @@ def serve(host: str, port: int) -> None:
         str(port),
     ]
     say(f"http://{host}:{port}")
-    environment = {**os.environ, "DAGSTER_DISABLE_TELEMETRY": "1"}
+    # `dagster dev` recommends another project layout's command; that is nothing a user of this one can act on.
+    quiet = "ignore:Function `dev_command` is superseded"
+    environment = {"PYTHONWARNINGS": quiet, **os.environ, "DAGSTER_DISABLE_TELEMETRY": "1"}
     done = subprocess.run(command, cwd=PROJECT_ROOT, env=environment, check=False)  # noqa: S603 - fixed program
     raise SystemExit(done.returncode)
