@@ -10,6 +10,7 @@ import polars as pl
 
 from apportion.retrieval.chunk_index import ChunkIndex
 from apportion.retrieval.chunking import chunk_rows
+from apportion.routes.systems import PLAIN
 from assets.checks import specs
 from assets.partitions import filing_batches
 from assets.publishing import column_schema
@@ -18,8 +19,6 @@ from assets.resources import Warehouse
 from assets.streams import publish_stream
 from warehouse.contracts import TABLES
 from warehouse.store import Store
-
-PLAIN = "plain"
 
 
 def chunk_folder(warehouse: Warehouse, variant: str = PLAIN) -> Path:

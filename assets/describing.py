@@ -12,7 +12,7 @@ from apportion.llm.requests import CallPurpose
 from apportion.retrieval.chunk_index import ChunkIndex
 from apportion.routes.describing import SEPARATOR, description, description_request, tag
 from apportion.routes.prompts import ContextPage
-from apportion.routes.systems import whole_context
+from apportion.routes.systems import DESCRIBED, TAGGED, whole_context
 from assets.calling import call_models, generator_model
 from assets.chunking import chunk_folder, chunks_of
 from assets.resolving import make_resolver
@@ -38,7 +38,7 @@ def described_index(
     """The index of a variant, made where it is missing."""
     store = warehouse.store()
     before = prefixes(context, warehouse, answering, outcome_set, variant, filings, version)
-    model = describer_model(store, outcome_set, answering) if variant == "described" else None
+    model = describer_model(store, outcome_set, answering) if variant == DESCRIBED else None
     folder = variant if model is None else f"{variant}-{_safe(model)}"
     index = ChunkIndex(chunk_folder(warehouse, folder))
     for part in chunks_of(store, filings, version):
@@ -70,7 +70,7 @@ def prefixes(
     }
     tickers = make_resolver(store, answering, version).tickers()
     found: dict[tuple[str, int], str] = {}
-    if variant == "tagged":
+    if variant == TAGGED:
         for part in chunks_of(store, filings, version):
             for filing, number in part.select("filing_id", "chunk_number").iter_rows():
                 found[filing, number] = (

@@ -12,16 +12,16 @@ import polars as pl
 from apportion.llm.requests import CallPurpose, CallResult, ChatRequest
 from apportion.llm.texts import embedding_request, rerank_request, unpack
 from apportion.retrieval.chunk_index import ChunkIndex, Vectors
-from apportion.retrieval.embedding import EmbeddedChunks, local_embed
+from apportion.retrieval.embedding import LOCAL, EmbeddedChunks, local_embed
 from apportion.retrieval.ranking import Ranked, best
+from apportion.routes.systems import PLAIN
 from assets.calling import call_models
-from assets.chunking import PLAIN, chunk_texts, chunks_of
+from assets.chunking import chunk_texts, chunks_of
 from assets.describing import prefixes
 from assets.workplace import Workplace
 
 AT_ONCE = 64
 """Texts of one embedding call."""
-LOCAL = "local"
 LOCAL_RERANKER = "Xenova/ms-marco-MiniLM-L-6-v2"
 
 

@@ -7,10 +7,7 @@ import numpy as np
 import polars as pl
 
 from apportion.prediction.design import TEXTS, VECTORS
-from apportion.retrieval.embedding import Embed, local_embed, unit
-
-LOCAL = "local"
-"""The encoder that fastembed fetches; any other name is a folder with a model's files."""
+from apportion.retrieval.embedding import LOCAL, Embed, local_embed, unit
 
 
 @cache

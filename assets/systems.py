@@ -9,14 +9,23 @@ import polars as pl
 
 from apportion.llm.requests import CallPurpose, CallResult
 from apportion.retrieval.chunk_index import ChunkIndex
-from apportion.retrieval.chunk_search import ChunkSearch, Search
+from apportion.retrieval.chunk_search import ChunkSearch, FusedScore, Search
+from apportion.retrieval.embedding import LOCAL
 from apportion.retrieval.latent import LatentVectors
 from apportion.retrieval.nearest import ChunkVectors
 from apportion.retrieval.queries import SearchQuery, lexical_query, read_query
 from apportion.retrieval.ranking import Ranked
 from apportion.retrieval.resolver.resolver import Resolution
 from apportion.routes.prompts import ContextPage
-from apportion.routes.systems import CHUNKED, SYSTEMS, plan_search, read_chunks, searched_apart, whole_context
+from apportion.routes.systems import (
+    CHUNKED,
+    PLAIN,
+    SYSTEMS,
+    plan_search,
+    read_chunks,
+    searched_apart,
+    whole_context,
+)
 from apportion.routes.verifying import CHECKED, RETRIES, anchored, mostly_of, verdict, verify_request
 from assets.calling import call_models, generator_model
 from assets.chunking import chunk_texts
@@ -34,7 +43,7 @@ Calls = dict[tuple[str, str], list[CallResult]]
 
 def chunk_vectors(work: Workplace, index: ChunkIndex, variant: str) -> ChunkVectors:
     """The vectors that the settings ask for."""
-    if work.answering.embedder == "latent":
+    if work.answering.embedder == LatentVectors.name:
         return LatentVectors(index)
     return model_vectors(work, index, variant)
 
@@ -63,8 +72,8 @@ def searched_by(store: Store, outcome_set: str, answering: Answering, system: st
     models = {
         "router": router_model(store, outcome_set, answering),
         "describer": describer_model(store, outcome_set, answering) if system == "cbr_context" else None,
-        "embedder": None if answering.embedder == "latent" else answering.embedder,
-        "reranker": None if answering.reranker == "fused" else answering.reranker,
+        "embedder": None if answering.embedder == LatentVectors.name else answering.embedder,
+        "reranker": None if answering.reranker == FusedScore.name else answering.reranker,
     }
     return {part: model for part, model in models.items() if model is not None}
 
@@ -101,7 +110,7 @@ def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]]
 
 
 def _reranker(work: Workplace, variant: str) -> ModelReranker | None:
-    if work.answering.reranker == "fused":
+    if work.answering.reranker == FusedScore.name:
         return None
     return ModelReranker(work, variant)
 
@@ -240,7 +249,7 @@ def system_contexts(work: Workplace, routes: Sequence[str]) -> tuple[Contexts, C
     contexts: Contexts = {}
     calls: Calls = {}
     by_model = router_model(work.store, work.outcome_set, work.answering) is not None
-    reranked = work.answering.reranker not in ("fused", "local")
+    reranked = work.answering.reranker not in (FusedScore.name, LOCAL)
     for route in routes:
         if route not in SYSTEMS:
             continue
@@ -285,8 +294,8 @@ def _chunk_contexts(work: Workplace, system: str) -> dict[str, tuple[ContextPage
 
 
 def _prefixes(work: Workplace, system: str, keys: pl.DataFrame) -> Callable[[str, int], str]:
-    variant = SYSTEMS[system].variant or "plain"
-    if variant == "plain" or keys.is_empty():
+    variant = SYSTEMS[system].variant or PLAIN
+    if variant == PLAIN or keys.is_empty():
         return lambda filing, number: ""
     held = prefixes(
         work.context,

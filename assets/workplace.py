@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from apportion.retrieval.chunk_index import ChunkIndex
-from assets.chunking import PLAIN, plain_index
+from apportion.routes.systems import PLAIN
+from assets.chunking import plain_index
 from assets.describing import described_index
 from assets.reading import held_filings
 from assets.resources import Answering, Warehouse

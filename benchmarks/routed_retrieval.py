@@ -31,6 +31,7 @@ from apportion.retrieval.queries import lexical_query
 from apportion.retrieval.ranking import Ranked
 from apportion.retrieval.resolver.resolver import Resolver
 from apportion.routes.describing import SEPARATOR, description, tag
+from apportion.routes.systems import DESCRIBED, PLAIN, TAGGED
 from apportion.routes.verifying import anchored, mostly_of
 
 DEPTHS = (1, 5, 20)
@@ -49,7 +50,7 @@ class Pool:
         self._filings = {row["filing_id"]: row for row in filings.iter_rows(named=True)}
         self._resolver = Resolver(self._filings.values())
         self._resolved = [self._resolver.resolve(row["text"]) for row in asked]
-        self._plain = self._search("plain", lambda filing: "")
+        self._plain = self._search(PLAIN, lambda filing: "")
         self._every = tuple(self._plain.filings)
         self._wide = [Search(lexical_query(row["text"]), self._every) for row in asked]
 
@@ -65,8 +66,8 @@ class Pool:
 
         return {
             "cbr": lambda: self._plain.find(self._wide),
-            "cbr_meta": lambda: self._search("tagged", tagged).find(self._wide),
-            "cbr_context": lambda: self._search("described", described).find(self._wide),
+            "cbr_meta": lambda: self._search(TAGGED, tagged).find(self._wide),
+            "cbr_context": lambda: self._search(DESCRIBED, described).find(self._wide),
             "agentic": self._agentic,
             "hdrr": self._routed,
         }

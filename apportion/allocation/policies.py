@@ -42,10 +42,13 @@ Policy = Literal[
     "knapsack",
     "oracle_cost_knapsack",
     "oracle",
+    "refusal",
 ]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
-REFUSAL = "refusal"
+REFUSAL: Policy = "refusal"
 """A rule beside the paper's eight: refusals first, the cheapest first; then the others likewise."""
+PAPER_POLICIES: tuple[Policy, ...] = tuple(policy for policy in POLICIES if policy != REFUSAL)
+"""The escalation paper's eight, section II-C: they need no reading of the cheap answer."""
 KNAPSACK_POLICIES: tuple[Policy, ...] = ("knapsack", "oracle_cost_knapsack", "oracle")
 ORACLE_POLICIES: tuple[Policy, ...] = ("oracle_cost_knapsack", "oracle")
 KNAPSACK_UNIT = 10
@@ -173,10 +176,9 @@ def budget_levels(policy: str, candidates: Candidates, fractions: Sequence[float
 
 def known(policy: str) -> None:
     """Raise ValueError, with the nearest name, for a policy that doesn't exist."""
-    if policy not in (*POLICIES, REFUSAL):
+    if policy not in POLICIES:
         from difflib import get_close_matches
 
-        every = (*POLICIES, REFUSAL)
-        near = get_close_matches(policy, every, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(every)}"
+        near = get_close_matches(policy, POLICIES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(POLICIES)}"
         raise ValueError(f"unknown policy {policy!r}: {hint}")

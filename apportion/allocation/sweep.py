@@ -15,13 +15,13 @@ import polars as pl
 
 from apportion.allocation.candidates import Candidates
 from apportion.allocation.greedy import first_fit
-from apportion.allocation.policies import POLICIES, budget_levels, known, policy_order, select
+from apportion.allocation.policies import PAPER_POLICIES, budget_levels, known, policy_order, select
 
 FRACTIONS: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Budget fractions of the escalation paper, section III-A."""
 
 _NEEDED = ("seed", "question_id", "predicted_gain", "predicted_cost")
-_OPTIONAL = ("confidence", "margin", "realised_gain", "realised_cost")
+_OPTIONAL = ("confidence", "margin", "refused", "realised_gain", "realised_cost")
 _WHOLE = ("predicted_cost", "realised_cost")
 
 
@@ -30,14 +30,15 @@ def sweep(
     orders: Path,
     selections: Path,
     *,
-    policies: Sequence[str] = POLICIES,
+    policies: Sequence[str] = PAPER_POLICIES,
     fractions: Sequence[float] = FRACTIONS,
 ) -> pl.DataFrame:
     """Run `policies` at `fractions` for every seed of `predictions`, and return one summary row for each.
 
     Args:
         predictions: Parquet; a row a seed and question with columns seed, question_id, predicted_gain, predicted_cost
-            (whole tokens) and, for the policies that use them, confidence, margin, realised_gain, realised_cost.
+            (whole tokens) and, for the policies that use them, confidence, margin, refused, realised_gain and
+            realised_cost.
         orders: Parquet to write: policy, seed, question_id, position, predicted_gain, predicted_cost.
         selections: Parquet to write, only what was chosen: policy, seed, budget_fraction, question_id,
             predicted_cost, realised_cost.
@@ -112,7 +113,7 @@ class _Batch:
         values = {}
         for name in rows.columns[1:]:
             column = rows[name] if name in _WHOLE else rows[name].cast(pl.Float64)
-            if name in ("confidence", "margin"):
+            if name in ("confidence", "margin", "refused"):
                 column = column.fill_null(float("nan"))
             elif column.null_count():
                 row = int(column.is_null().arg_max() or 0)

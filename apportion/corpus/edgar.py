@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from apportion.corpus.metadata import ACCESSION, Facts, any_date
+from apportion.tickers import ticker_key
 
 BATCH = re.compile(r"edgar:(\d{4}-\d{2}-\d{2})")
 MASTER_LINE = re.compile(r"^(\d{1,10})\|([^|]*)\|([^|]*)\|(\d{4}-?\d{2}-?\d{2})\|(\S+)\s*$", re.MULTILINE)
@@ -108,11 +109,6 @@ def parse_tickers(text: str) -> dict[str, str]:
         raise EdgarError(
             "the list of tickers can't be read; try again later or name filers by CIK"
         ) from error
-
-
-def ticker_key(ticker: str) -> str:
-    """A ticker in one spelling: BRK.B, BRK/B and brk-b are BRK-B."""
-    return re.sub(r"[./ ]", "-", ticker.strip().upper())
 
 
 def ciks_of(names: Iterable[str], tickers: Mapping[str, str]) -> list[str]:

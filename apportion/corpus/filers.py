@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from apportion.corpus.edgar import ticker_key
 from apportion.corpus.metadata import Facts, any_date
+from apportion.tickers import ticker_key
 
 YEAR_END = re.compile(r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 

@@ -30,7 +30,6 @@ from apportion.allocation.policies import (
     KNAPSACK_UNIT,
     ORACLE_POLICIES,
     POLICIES,
-    REFUSAL,
     budget_levels,
     policy_order,
 )
@@ -217,7 +216,7 @@ def sweep_many(
     *,
     gain_model: str,
     cost_model: str,
-    policies: Sequence[str] = (*POLICIES, REFUSAL),
+    policies: Sequence[str] = POLICIES,
     budgets: Sequence[float] = BUDGETS,
     bought: pl.DataFrame | None = None,
 ) -> ManySweep:

@@ -15,7 +15,6 @@ from apportion.allocation.candidates import Candidates
 from apportion.allocation.policies import (
     ORACLE_POLICIES,
     POLICIES,
-    REFUSAL,
     budget_levels,
     policy_order,
     select,
@@ -172,7 +171,7 @@ def sweep_policies(
     *,
     gain_model: str,
     cost_model: str,
-    policies: Sequence[str] = (*POLICIES, REFUSAL),
+    policies: Sequence[str] = POLICIES,
     budgets: Sequence[float] = BUDGETS,
     bought: pl.DataFrame | None = None,
 ) -> Sweep:

@@ -15,6 +15,7 @@ import polars as pl
 
 from apportion.importing.records import PAGES, REFUSALS, ImportedLog, LogError, refusals
 from apportion.importing.rows import LINE, Batch, files_of, read_rows
+from apportion.llm.requests import OUTCOMES
 
 JUDGE = "log"
 """Whose grades a log's scores are, where the log doesn't say."""
@@ -44,16 +45,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """Our fields, and the column names taken for them without a mapping."""
 
-STATUSES = (
-    "ok",
-    "refused",
-    "truncated",
-    "context_overflow",
-    "rate_limited",
-    "timeout",
-    "malformed",
-    "failed",
-)
 SUCCESS = {
     "success": "ok",
     "succeeded": "ok",
@@ -196,7 +187,7 @@ def typed(batch: Batch, *, clip: bool = False) -> tuple[pl.DataFrame, pl.DataFra
             pl.col("route").str.contains(r"[,\x00-\x1f]") | (pl.col("route") == "*"),
             "commas and line ends cannot stand in a route's name, nor can it be *",
         ),
-        ("status", ~pl.col("status_name").is_in(STATUSES), "unknown; use " + ", ".join(STATUSES)),
+        ("status", ~pl.col("status_name").is_in(OUTCOMES), "unknown; use " + ", ".join(OUTCOMES)),
         ("correct", pl.col("correct").is_not_null() & pl.col("truth").is_null(), "neither true nor false"),
     ]
     for name in (*WHOLE, *SHARES, *AMOUNTS):

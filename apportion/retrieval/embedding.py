@@ -16,6 +16,8 @@ from apportion.retrieval.chunk_index import ChunkIndex, Vectors, save_array
 Embed = Callable[[Sequence[str]], Vectors]
 """Gives one row a text."""
 
+LOCAL = "local"
+"""The model that fastembed fetches, where the settings name a model or a folder."""
 DEFAULT_LOCAL = "BAAI/bge-small-en-v1.5"
 
 

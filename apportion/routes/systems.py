@@ -30,14 +30,17 @@ class System:
     resolves: bool
 
 
+PLAIN, TAGGED, DESCRIBED = "plain", "tagged", "described"
+"""The variants of the chunk index: chunks as they are, behind a line that names their filing, behind a description."""
+
 SYSTEMS: Mapping[str, System] = {
     one.name: one
     for one in (
-        System("cbr", "plain", False),
-        System("cbr_meta", "tagged", False),
-        System("cbr_context", "described", False),
-        System("hdrr", "plain", True),
-        System("agentic", "plain", True),
+        System("cbr", PLAIN, False),
+        System("cbr_meta", TAGGED, False),
+        System("cbr_context", DESCRIBED, False),
+        System("hdrr", PLAIN, True),
+        System("agentic", PLAIN, True),
         System("sfr", None, True),
         System("full_filing", None, False),
     )

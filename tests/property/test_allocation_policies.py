@@ -20,12 +20,13 @@ def candidate_rows(draw, max_size=9, min_cost=-2):
     gain = st.one_of(st.sampled_from([-0.5, -0.25, 0.0, 0.25, 0.5]), st.floats(-1, 1))
     cost = st.one_of(st.sampled_from([min_cost, 0, 1, 10, 15]), st.integers(1, 400))
     signal = st.one_of(st.just(float("nan")), st.sampled_from([0.0, 0.5]), st.floats(0, 1))
-    rows = draw(st.lists(st.tuples(gain, cost, signal, signal, gain, cost), max_size=max_size))
+    refused = st.sampled_from([0.0, 1.0, float("nan")])
+    rows = draw(st.lists(st.tuples(gain, cost, signal, signal, gain, cost, refused), max_size=max_size))
     return [(f"q{i:03d}", *row) for i, row in enumerate(rows)]
 
 
 def built(rows):
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in range(7)]
+    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in range(8)]
     return Candidates(columns[0], *(np.array(column) for column in columns[1:]))
 
 

@@ -9,7 +9,8 @@ from datetime import date
 from typing import Any
 
 from apportion.retrieval.resolver.naming import first_word, name_keys
-from apportion.retrieval.resolver.tables import KnownCompanies, ticker_key
+from apportion.retrieval.resolver.tables import KnownCompanies
+from apportion.tickers import ticker_key
 
 NAME_YEAR = re.compile(r"(?<![0-9])((?:19|20)\d\d)(?:[_-]?Q([1-4]))?(?![0-9])", re.IGNORECASE)
 NAME_DAY = re.compile(r"(?<![0-9])((?:19|20)\d\d)-(\d\d)-(\d\d)(?![0-9])")

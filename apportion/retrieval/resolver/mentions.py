@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apportion.retrieval.resolver.catalogue import Catalogue, Filer
 from apportion.retrieval.resolver.naming import COMMON, LINKS, Word, joined, words_in
-from apportion.retrieval.resolver.tables import ticker_key
+from apportion.tickers import ticker_key
 
 LONGEST = 7
 """Words of the longest name looked for."""

@@ -15,6 +15,8 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from apportion.tickers import ticker_key
+
 COMPANIES, HISTORY, BRANDS, AMBIGUOUS = (
     "companies.csv",
     "ticker_history.csv",
@@ -58,11 +60,6 @@ class KnownCompanies:
     history: tuple[Renaming, ...] = ()
     brands: Mapping[str, str] = field(default_factory=dict)
     ambiguous: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-def ticker_key(ticker: str) -> str:
-    """A ticker in one spelling: upper case, a share class behind a hyphen (``BRK.B`` and ``BRK-B`` are one)."""
-    return ticker.strip().upper().replace(".", "-").replace("/", "-")
 
 
 @lru_cache(maxsize=4)

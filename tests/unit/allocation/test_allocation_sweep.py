@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from apportion.allocation.candidates import Candidates
-from apportion.allocation.policies import POLICIES, budget_levels, policy_order, select
+from apportion.allocation.policies import PAPER_POLICIES, budget_levels, policy_order, select
 from apportion.allocation.sweep import FRACTIONS, sweep
 
 
@@ -37,7 +37,7 @@ def test_writes_what_the_policies_choose(tmp_path):
     table.write_parquet(tmp_path / "p.parquet")
     summary = sweep(tmp_path / "p.parquet", tmp_path / "o.parquet", tmp_path / "s.parquet")
     orders, selections = pl.read_parquet(tmp_path / "o.parquet"), pl.read_parquet(tmp_path / "s.parquet")
-    assert summary.height == len(POLICIES) * len(FRACTIONS) * 2
+    assert summary.height == len(PAPER_POLICIES) * len(FRACTIONS) * 2
     for seed in (11, 22):
         rows = table.filter(pl.col("seed") == seed)
         candidates = Candidates(
@@ -46,7 +46,7 @@ def test_writes_what_the_policies_choose(tmp_path):
               for name in rows.columns[2:]),
         )  # fmt: skip
         names = np.array(rows["question_id"].to_list())
-        for policy in POLICIES:
+        for policy in PAPER_POLICIES:
             order = policy_order(policy, candidates, seed=seed)
             of_policy = (pl.col("seed") == seed) & (pl.col("policy").cast(pl.String) == policy)
             written = orders.filter(of_policy)
