@@ -7,11 +7,12 @@ from typing import Any
 
 import dagster as dg
 
+from apportion.defaults import READER
 from apportion.llm.accounts import Budget
 from apportion.llm.gateway import Expected, Gateway
 from apportion.llm.requests import CallResult
 from apportion.progress import track
-from assets.resources import READER, Answering, Warehouse
+from assets.resources import Answering, Warehouse
 from warehouse.store import Store
 
 

@@ -10,6 +10,7 @@ from apportion.judging.quality import route_quality as quality_of
 from apportion.judging.sessions import judgement_rows, plan_passes, plan_sessions
 from apportion.llm.requests import CallResult
 from apportion.routes.answering import check_routes, outcome_rows, plan_answers
+from assets.answered import check_one_ranking
 from assets.calling import call_models, generator_model
 from assets.checks import specs
 from assets.partitions import every_batch, outcome_sets
@@ -38,9 +39,9 @@ def route_outcomes(
     asked = set_questions(store, outcome_set)
     routes = check_routes(answering.routes)
     model = generator_model(store, outcome_set, answering.model)
-    ranked = store.read(
-        "retrievals", {"outcome_set": outcome_set, "retriever": answering.retriever, "pool": answering.pool}
-    )
+    ranking = {"retriever": answering.retriever, "pool": answering.pool}
+    check_one_ranking(store, outcome_set, ranking, routes)
+    ranked = store.read("retrievals", {"outcome_set": outcome_set, **ranking})
     contexts, before = system_contexts(
         Workplace(context, warehouse, answering, outcome_set, asked, pages_version(store, outcome_set)),
         routes,
@@ -63,12 +64,7 @@ def route_outcomes(
         pl.concat([rows, others]),
         {"outcome_set": outcome_set},
         inputs={"questions": None, "retrievals": None},
-        arguments={
-            "routes": list(routes),
-            "model": model,
-            "retriever": answering.retriever,
-            "pool": answering.pool,
-        },
+        arguments={"routes": list(routes), "model": model, **ranking},
         metadata={"model_calls": _sent(results), "left_out_for_budget": left_out, **_statuses(results)},
     )
 

@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from apportion.defaults import (
+    CHEAP,
+    CONCURRENCY,
+    DEEP,
+    GAIN_MODEL,
+    JUDGE,
+    POLICY,
+    POOL,
+    RETRIEVER,
+    RISK,
+    ROUTES,
+)
 from apportion.evaluation.sweep import BUDGETS
 from warehouse.paths import local_root, warehouse_root
 from warehouse.store import Store
@@ -17,10 +29,6 @@ if TYPE_CHECKING:
     from apportion.llm.accounts import Budget
     from apportion.llm.gateway import Gateway
     from apportion.llm.prices import PriceTable
-
-READER = "embedded/reader"
-JUDGE = "embedded/judge"
-ROUTES = ["direct", "top1", "top2", "top5"]
 
 
 class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -87,9 +95,9 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     model: str | None = None
     judge: str = JUDGE
     second_judge: str | None = None
-    routes: list[str] = ROUTES
-    retriever: str = "tfidf"
-    pool: str = "filing"
+    routes: list[str] = list(ROUTES)  # noqa: RUF012 - pydantic copies it for each resource
+    retriever: str = RETRIEVER
+    pool: str = POOL
     router: str | None = None
     describer: str | None = None
     embedder: str = "latent"
@@ -107,7 +115,7 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     api_base: str | None = None
     structured: bool | None = None
     prices: str | None = None
-    concurrency: int = 16
+    concurrency: int = CONCURRENCY
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
@@ -149,10 +157,10 @@ class Comparison(dg.ConfigurableResource):  # type: ignore[type-arg]
     the place of TF-IDF: ``local``, or a folder with a model's files.
     """
 
-    cheap: str = "top1"
-    deep: str = "top5"
+    cheap: str = CHEAP
+    deep: str = DEEP
     judge: str | None = None
-    gain_model: str = "ridge_boosting"
+    gain_model: str = GAIN_MODEL
     text_encoder: str | None = None
     budgets: list[float] = list(BUDGETS)  # noqa: RUF012 - pydantic copies it for each resource
 
@@ -169,9 +177,9 @@ class Escalation(dg.ConfigurableResource):  # type: ignore[type-arg]
     budget: float | None = None
     tokens: int | None = None
     usd: float | None = None
-    policy: str = "gain_per_token"
+    policy: str = POLICY
     hard_cap: bool = False
-    risk: float = 0.05
+    risk: float = RISK
     learn_from: list[str] = []  # noqa: RUF012 - pydantic copies it for each resource
 
 

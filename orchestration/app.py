@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from apportion.defaults import CHEAP, DEEP, POOL, RETRIEVER
 from orchestration.output import Format
 
 app = typer.Typer(
@@ -27,15 +28,35 @@ SetName = Annotated[str, typer.Option("--set", help="Name of the outcome set.")]
 Layout = Annotated[Format, typer.Option("--format", help="How tables are printed.")]
 Cheap = Annotated[str, typer.Option(help="Route already paid for.")]
 Deep = Annotated[str, typer.Option(help="Deeper call decided on.")]
+CheapOfSeveral = Annotated[
+    str | None, typer.Option("--cheap", show_default=CHEAP, help="Route already paid for.")
+]
 SeveralDeep = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="Deeper call decided on; several joined by commas, or `*` for all others: one is chosen a question."
+        "--deep",
+        show_default=DEEP,
+        help="Deeper call decided on; several joined by commas, or `*` for all others: one is chosen a question.",
     ),
 ]
 Judge = Annotated[str, typer.Option(help="Model that grades, as LiteLLM names it.")]
 Model = Annotated[str | None, typer.Option(help="Model that answers, as LiteLLM names it.")]
-Retriever = Annotated[str, typer.Option(help="Ranking method: tfidf, fulltext, fusion or accounting.")]
+PAGE_RANKINGS = "tfidf, fulltext, fusion, accounting"
+CHUNK_RANKINGS = "cbr, cbr_meta, cbr_context, hdrr, agentic"
+"""Named here, since help imports no ranker."""
+Retriever = Annotated[
+    str | None,
+    typer.Option(
+        show_default=RETRIEVER, help=f"Ranking method: {PAGE_RANKINGS}. An answered set keeps its own."
+    ),
+]
+Retrievers = Annotated[
+    str,
+    typer.Option(
+        "--retriever",
+        help=f"Ranking methods, joined by commas: {PAGE_RANKINGS}; by chunk {CHUNK_RANKINGS}.",
+    ),
+]
 AnsweredRetriever = Annotated[
     str | None,
     typer.Option("--retriever", help="Ranking that the set was answered from; known from its answers."),
@@ -44,6 +65,14 @@ AnsweredPool = Annotated[
     str | None, typer.Option("--pool", help="Pool that the set was answered from; known from its answers.")
 ]
 Pool = Annotated[str, typer.Option(help="Pages searched: evidence, filing or corpus.")]
+KeptPool = Annotated[
+    str | None,
+    typer.Option(
+        "--pool",
+        show_default=POOL,
+        help="Pages searched: evidence, filing or corpus. An answered set keeps its own.",
+    ),
+]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Move the set to the newest corpus.")]
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Hard cap on this run's tokens.")]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Hard cap on this run's dollars.")]

@@ -7,24 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
+from apportion.defaults import CHEAP, CONCURRENCY, DEEP, GAIN_MODEL, JUDGE, ROUTES
 from orchestration.app import (
     AnsweredPool,
     AnsweredRetriever,
     ApiBase,
     Budgets,
     Cheap,
+    CheapOfSeveral,
     Concurrency,
     Consent,
     Deep,
     GainModel,
     GradedBy,
     Judge,
+    KeptPool,
     Layout,
     MaxTokens,
     MaxUsd,
     Model,
     PerMinute,
-    Pool,
     Prices,
     Refresh,
     Retriever,
@@ -43,21 +45,21 @@ from orchestration.output import Format
 @app.command()
 def run(
     outcome_set: SetName = "sample",
-    routes: Annotated[str, typer.Option(help="Routes, joined by commas.")] = "direct,top1,top2,top5",
+    routes: Annotated[str, typer.Option(help="Routes, joined by commas.")] = ",".join(ROUTES),
     model: Model = None,
-    judge: Judge = "embedded/judge",
-    retriever: Retriever = "tfidf",
-    pool: Pool = "filing",
+    judge: Judge = JUDGE,
+    retriever: Retriever = None,
+    pool: KeptPool = None,
     refresh: Refresh = False,
-    cheap: Cheap = "top1",
-    deep: Deep = "top5",
+    cheap: Cheap = CHEAP,
+    deep: Deep = DEEP,
     budgets: Budgets = None,
-    gain_model: GainModel = "ridge_boosting",
+    gain_model: GainModel = GAIN_MODEL,
     text_encoder: TextEncoder = None,
     api_base: ApiBase = None,
     structured: Structured = None,
     prices: Prices = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     rpm: PerMinute = None,
     tpm: TokensPerMinute = None,
     max_tokens: MaxTokens = None,
@@ -67,13 +69,13 @@ def run(
     layout: Layout = Format.table,
 ) -> None:
     """Retrieve, answer, judge, predict, allocate and publish."""
-    from orchestration.commands import systems, work
+    from orchestration.commands import checking, systems, work
 
     settings: dict[str, dict[str, Any]] = {
         "answering": {
             "model": model,
             "judge": judge,
-            "routes": work.names(routes),
+            "routes": checking.names(routes),
             "retriever": retriever,
             "pool": pool,
             "refresh": refresh,
@@ -83,7 +85,7 @@ def run(
             "consent": yes,
             **systems.read_settings(system),
         },
-        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model, text_encoder),
+        "comparison": checking.comparison(cheap, deep, judge, budgets, gain_model, text_encoder),
     }
     work.run_set(outcome_set, settings, layout)
 
@@ -91,22 +93,29 @@ def run(
 @app.command()
 def evaluate(
     outcome_set: SetName = "sample",
-    cheap: Cheap = "top1",
-    deep: SeveralDeep = "top5",
+    cheap: CheapOfSeveral = None,
+    deep: SeveralDeep = None,
+    routes: Annotated[
+        str | None,
+        typer.Option(
+            help="The cheap route, then the deep ones, joined by commas: instead of --cheap and --deep."
+        ),
+    ] = None,
     judge: GradedBy = None,
     budgets: Budgets = None,
-    gain_model: GainModel = "ridge_boosting",
+    gain_model: GainModel = GAIN_MODEL,
     text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
     layout: Layout = Format.table,
 ) -> None:
     """Predict, allocate and publish from logged outcomes alone: no model is called."""
-    from orchestration.commands import work
+    from orchestration.commands import checking, work
 
+    first, others = checking.pair_of(cheap, deep, routes)
     settings = {
-        "comparison": work.comparison(cheap, deep, judge, budgets, gain_model, text_encoder),
-        "answering": work.answered_from(outcome_set, retriever, pool),
+        "comparison": checking.comparison(first, others, judge, budgets, gain_model, text_encoder),
+        "answering": checking.set_ranking(outcome_set, retriever, pool),
     }
     work.evaluate_set(outcome_set, settings, layout)
 
@@ -117,21 +126,21 @@ def resources(
     resource: Annotated[
         str, typer.Option(help="What budgets count: tokens, usd, latency; several joined by commas.")
     ] = "usd",
-    cheap: Cheap = "top1",
-    deep: Deep = "top5",
+    cheap: Cheap = CHEAP,
+    deep: Deep = DEEP,
     judge: GradedBy = None,
     budgets: Budgets = None,
-    gain_model: GainModel = "ridge_boosting",
+    gain_model: GainModel = GAIN_MODEL,
     layout: Layout = Format.table,
 ) -> None:
     """Allocate with budgets in money or latency, or under several caps at once. Nothing is written."""
+    from orchestration.commands import checking
     from orchestration.commands import resources as command
-    from orchestration.commands import work
 
     command.resources(
         outcome_set,
-        work.names(resource),
-        work.comparison(cheap, deep, judge, budgets, gain_model),
+        checking.names(resource),
+        checking.comparison(cheap, deep, judge, budgets, gain_model),
         layout,
     )
 
@@ -159,12 +168,12 @@ def routing(
 @app.command(name="systems")
 def compare_systems(
     outcome_set: SetName = "sample",
-    judge: Judge = "embedded/judge",
+    judge: Judge = JUDGE,
     second_judge: Annotated[str | None, typer.Option(help="A judge of a sample of the answers.")] = None,
     api_base: ApiBase = None,
     structured: Structured = None,
     prices: Prices = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     rpm: PerMinute = None,
     tpm: TokensPerMinute = None,
     max_tokens: MaxTokens = None,
@@ -184,13 +193,11 @@ def compare_systems(
 @app.command()
 def judge(
     outcome_set: SetName,
-    model: Annotated[
-        str, typer.Option("--judge", help="Model that grades, as LiteLLM names it.")
-    ] = "embedded/judge",
+    model: Annotated[str, typer.Option("--judge", help="Model that grades, as LiteLLM names it.")] = JUDGE,
     api_base: ApiBase = None,
     structured: Structured = None,
     prices: Prices = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     rpm: PerMinute = None,
     tpm: TokensPerMinute = None,
     max_tokens: MaxTokens = None,

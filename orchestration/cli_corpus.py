@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.app import CallError, Layout, Pool, Refresh, SetName, app
+from apportion.defaults import POOL, RETRIEVER
+from orchestration.app import CallError, Layout, Pool, Refresh, Retrievers, SetName, app
 from orchestration.output import Format
 
 
@@ -122,13 +123,8 @@ def import_outcomes(
 @app.command()
 def retrieve(
     outcome_set: SetName = "sample",
-    retriever: Annotated[
-        str,
-        typer.Option(
-            help="Ranking methods, joined by commas: tfidf, fulltext, fusion; by chunk cbr, hdrr and kin."
-        ),
-    ] = "tfidf",
-    pool: Pool = "filing",
+    retriever: Retrievers = RETRIEVER,
+    pool: Pool = POOL,
     refresh: Refresh = False,
     layout: Layout = Format.table,
 ) -> None:
@@ -146,6 +142,6 @@ def structure(
 ) -> None:
     """Measure how regular the corpus's names are and how alike its documents."""
     from orchestration.commands import structure as command
-    from orchestration.commands.work import names
+    from orchestration.commands.checking import names
 
     command.report_structure(names(key), schema, layout)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from apportion.defaults import CHEAP, CONCURRENCY, DEEP, GAIN_MODEL, POLICY, RISK
 from orchestration.app import (
     AnsweredPool,
     AnsweredRetriever,
@@ -39,12 +40,12 @@ def plan(
     budget: Budget = None,
     tokens: Tokens = None,
     usd: Usd = None,
-    policy: Policy = "gain_per_token",
-    cheap: Cheap = "top1",
-    deep: Deep = "top5",
+    policy: Policy = POLICY,
+    cheap: Cheap = CHEAP,
+    deep: Deep = DEEP,
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
-    gain_model: GainModel = "ridge_boosting",
+    gain_model: GainModel = GAIN_MODEL,
     text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
@@ -52,18 +53,21 @@ def plan(
     layout: Layout = Format.table,
 ) -> None:
     """Show what would be escalated under a budget, and what it would cost. No model is called."""
-    from orchestration.commands import live, work
+    from orchestration.commands import checking, live
 
     live.plan(
         outcome_set,
-        work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
-        {**work.answered_from(outcome_set, retriever, pool), **sending(None, prices, 16, None, None, None)},
+        checking.comparison(cheap, deep, judge, None, gain_model, text_encoder),
+        {
+            **checking.set_ranking(outcome_set, retriever, pool),
+            **sending(None, prices, CONCURRENCY, None, None, None),
+        },
         {
             "budget": budget,
             "tokens": tokens,
             "usd": usd,
             "policy": policy,
-            "learn_from": work.names(learn_from or ""),
+            "learn_from": checking.names(learn_from or ""),
         },
         layout,
     )
@@ -75,35 +79,35 @@ def escalate(
     budget: Budget = None,
     tokens: Tokens = None,
     usd: Usd = None,
-    policy: Policy = "gain_per_token",
+    policy: Policy = POLICY,
     hard_cap: Annotated[
         bool, typer.Option("--hard-cap", help="Hold the cap whatever the answers' lengths.")
     ] = False,
-    risk: Annotated[float, typer.Option(help="Chance of overspending without --hard-cap.")] = 0.05,
-    cheap: Cheap = "top1",
-    deep: Deep = "top5",
+    risk: Annotated[float, typer.Option(help="Chance of overspending without --hard-cap.")] = RISK,
+    cheap: Cheap = CHEAP,
+    deep: Deep = DEEP,
     learn_from: LearnFrom = None,
     judge: GradedBy = None,
-    gain_model: GainModel = "ridge_boosting",
+    gain_model: GainModel = GAIN_MODEL,
     text_encoder: TextEncoder = None,
     retriever: AnsweredRetriever = None,
     pool: AnsweredPool = None,
     api_base: ApiBase = None,
     structured: Structured = None,
     prices: Prices = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     rpm: PerMinute = None,
     tpm: TokensPerMinute = None,
     layout: Layout = Format.table,
 ) -> None:
     """Make the deeper calls that a budget buys, and give every question its final answer."""
-    from orchestration.commands import live, work
+    from orchestration.commands import checking, live
 
     live.escalate(
         outcome_set,
-        work.comparison(cheap, deep, judge, None, gain_model, text_encoder),
+        checking.comparison(cheap, deep, judge, None, gain_model, text_encoder),
         {
-            **work.answered_from(outcome_set, retriever, pool),
+            **checking.set_ranking(outcome_set, retriever, pool),
             **sending(api_base, prices, concurrency, rpm, tpm, structured),
         },
         {
@@ -113,7 +117,7 @@ def escalate(
             "policy": policy,
             "hard_cap": hard_cap,
             "risk": risk,
-            "learn_from": work.names(learn_from or ""),
+            "learn_from": checking.names(learn_from or ""),
         },
         layout,
     )

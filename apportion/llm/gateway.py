@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from apportion.defaults import CONCURRENCY
 from apportion.llm.accounts import Account, Budget
 from apportion.llm.counting import sizes
 from apportion.llm.eventloop import run
@@ -81,7 +82,7 @@ class Gateway:
         self,
         ledger_path: Path | str,
         *,
-        max_concurrency: int = 16,
+        max_concurrency: int = CONCURRENCY,
         attempts: int = 3,
         timeout_s: float = 120.0,
         call_deadline_s: float = 600.0,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-EMBEDDED = ("embedded/reader", "embedded/judge")
+from apportion.defaults import JUDGE, READER
+
+EMBEDDED = (READER, JUDGE)
 
 
 def check_model(model: str) -> None:

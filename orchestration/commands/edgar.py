@@ -11,8 +11,8 @@ from apportion.progress import listen
 from assets.edgar import FIRST_DAY, USER_AGENT_VARIABLE
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.ingest import tell_batch
-from orchestration.commands.work import names
+from orchestration.commands.checking import names
+from orchestration.commands.telling import tell_batch
 from orchestration.instance import open_instance
 from orchestration.output import ProgressBar, say
 from orchestration.running import WorkFailedError, quiet, run_job

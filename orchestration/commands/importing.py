@@ -12,7 +12,7 @@ from apportion.importing.records import LogError
 from assets.importing import FINANCEBENCH_RESULTS, KINDS, LITELLM, OUTCOMES, ROUTERARENA
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.ingest import check_name
+from orchestration.commands.checking import check_name
 from orchestration.instance import open_instance
 from orchestration.output import say
 from orchestration.running import Finished, quiet, run_job

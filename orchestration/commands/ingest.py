@@ -8,10 +8,11 @@ from pathlib import Path
 from assets.sources import BUILT_IN, FINANCEBENCH, KINDS, QUESTIONS, WITHOUT_FILINGS
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
+from orchestration.commands.checking import check_name
+from orchestration.commands.telling import tell_batch
 from orchestration.instance import open_instance
 from orchestration.output import ProgressBar, say
-from orchestration.running import Finished, WorkFailedError, quiet, run_job
-from warehouse.schema import PARTITION_KEY
+from orchestration.running import Finished, quiet, run_job
 
 
 def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str) -> None:
@@ -84,36 +85,3 @@ def ingest_files(paths: Sequence[Path], batch: str | None) -> None:
         finished = run_job(instance, "ingest_filings", batch, settings)
     tell_batch(batch, finished)
     refresh_catalogue()
-
-
-def tell_batch(batch: str, finished: Finished) -> None:
-    """Say what a batch brought.
-
-    Raises:
-        WorkFailedError: files were there and not one could be read.
-    """
-    for line in dict.fromkeys(finished.problems):
-        say(line)
-    shown = finished.metadata["filings"]
-    filings, failed, known = (
-        int(shown[name]) for name in ("dagster/row_count", "failed", "known_from_other_batches")
-    )
-    pages = finished.metadata["pages"]["dagster/row_count"]
-    say(
-        f"batch {batch}: {filings - failed} filings, {pages} pages"
-        + (f"; {failed} could not be read" if failed else "")
-        + (f"; {known} known from other batches" if known else "")
-        + ("" if finished.committed else "; nothing was new")
-    )
-    if failed and failed == int(shown["files"]):
-        raise WorkFailedError(f"not one of {failed} files could be read; the lines above say why")
-
-
-def check_name(name: str) -> None:
-    """Refuse what can't name a set or a batch.
-
-    Raises:
-        CallError: it can't.
-    """
-    if not PARTITION_KEY.fullmatch(name):
-        raise CallError(f"{name!r} is not a name: use 1 to 100 letters, digits, '.', '_', ':' or '-'")

@@ -8,19 +8,33 @@ import polars as pl
 
 from apportion.evaluation.live import Plan
 from apportion.progress import listen
-from assets.calling import describe
-from assets.live import deep_calls, make_plan
+from assets.calling import describe, generator_model
+from assets.live import deep_calls, judged_sets, make_plan
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.work import check_set
+from orchestration.commands.checking import (
+    check_answered,
+    check_grades,
+    check_policy,
+    check_route,
+    check_set,
+    unknown,
+)
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import quiet, run_job
 from warehouse.store import Store
 
 
-def _check(escalation: dict[str, Any]) -> None:
+def _check(
+    outcome_set: str, comparison: dict[str, Any], answering: dict[str, Any], escalation: dict[str, Any]
+) -> None:
+    """Refuse what cannot be decided, before the features of the pair are written.
+
+    Raises:
+        CallError: a name, a cap or a chance is wrong, or no set is there to learn from.
+    """
     given = [name for name in ("budget", "tokens", "usd") if escalation.get(name) is not None]
     if len(given) != 1:
         raise CallError("give exactly one of --budget, --tokens and --usd")
@@ -28,6 +42,28 @@ def _check(escalation: dict[str, Any]) -> None:
         raise CallError(f"--risk {escalation['risk']}: a chance lies between 0 and 1")
     if escalation.get("budget") is not None and not 0 <= escalation["budget"] <= 1:
         raise CallError(f"--budget {escalation['budget']}: a fraction lies between 0 and 1")
+    check_policy(escalation["policy"])
+    check_set(outcome_set)
+    check_answered(outcome_set, comparison["cheap"])
+    check_route("--deep", comparison["deep"])
+    store, pair = Store(), Comparison(**comparison)
+    check_grades(pair.judge, *escalation["learn_from"], needed=False)
+    judged = judged_sets(store, pair)
+    for name in escalation["learn_from"]:
+        if name not in judged:
+            wrong = f"--learn-from {name}: no such set is evaluated from {pair.cheap} to {pair.deep}"
+            raise unknown(wrong, name, judged, "evaluated are")
+    if not judged:
+        raise CallError(
+            f"no set is evaluated from {pair.cheap} to {pair.deep}, so that there is nothing to learn from; "
+            "`apportion run` one with reference answers first"
+        )
+    if escalation.get("usd") is not None:
+        model = generator_model(store, outcome_set, None)
+        if Answering(**answering).price_table().price(model) is None:
+            raise CallError(
+                f"--usd {escalation['usd']}: the price of {model} is unknown; give it with --prices, or cap tokens"
+            )
 
 
 def plan(
@@ -38,12 +74,12 @@ def plan(
     layout: Format,
 ) -> None:
     """Print what would be escalated and what it would cost; no model is called."""
-    _check(escalation)
-    check_set(outcome_set)
+    _check(outcome_set, comparison, answering, escalation)
     quiet()
     settings = {"comparison": comparison, "answering": answering}
     with open_instance() as instance:
         run_job(instance, "escalate", outcome_set, settings, selection=["features"])
+    refresh_catalogue()
     try:
         made, origin, expected = _planned(outcome_set, answering, comparison, escalation)
     except ValueError as error:
@@ -93,8 +129,7 @@ def escalate(
     layout: Format,
 ) -> None:
     """Make the calls, write the final answers and print a spending statement."""
-    _check(escalation)
-    check_set(outcome_set)
+    _check(outcome_set, comparison, answering, escalation)
     quiet()
     settings = {"comparison": comparison, "answering": answering, "escalation": escalation}
     with open_instance() as instance, listen(ProgressBar()):

@@ -13,7 +13,7 @@ from apportion.prediction.cost import RidgeCost
 from assets.decisions import pair_slice, read_pairs
 from assets.resources import Comparison
 from orchestration.app import CallError
-from orchestration.commands.work import check_answered, check_set
+from orchestration.commands.checking import check_answered, check_grades, check_set
 from orchestration.output import Format, say, show
 from warehouse.store import Store
 
@@ -47,6 +47,7 @@ def resources(outcome_set: str, named: list[str], comparison: dict[str, Any], la
     check_set(outcome_set)
     pair = Comparison(**comparison)
     check_answered(outcome_set, pair.cheap, pair.deep)
+    check_grades(pair.judge, outcome_set)
     store = Store()
     where = pair_slice(outcome_set, pair)
     gains = store.read("predictions", where).filter(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
+from apportion.defaults import READER
 from apportion.progress import listen
-from apportion.retrieval.retrievers import check_retriever
+from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.systems import CHUNKED
-from assets.resources import READER
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.work import check_set, names
+from orchestration.commands.checking import check_ranking, check_set, names, unknown
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import quiet, run_job
-from warehouse.contracts import POOLS
 from warehouse.store import Store
 
 COLUMNS = (
@@ -39,16 +38,14 @@ def retrieve_set(outcome_set: str, retrievers: str, pool: str, *, refresh: bool,
         CallError: there is no such set, retriever or pool.
     """
     chosen = names(retrievers)
-    try:
-        for name in chosen:
-            if name not in CHUNKED:
-                check_retriever(name)
-    except ValueError as error:
-        raise CallError(f"--retriever {retrievers}: {error}") from error
+    known = (*RETRIEVERS, *CHUNKED)
+    for name in chosen:
+        if name not in known:
+            wrong = f"--retriever {retrievers}: there is no retriever {name!r}"
+            raise unknown(wrong, name, known, "retrievers")
     if not chosen:
         raise CallError("--retriever: name one or more, joined by commas")
-    if pool not in POOLS:
-        raise CallError(f"--pool {pool}: there is no such pool; pools: {', '.join(POOLS)}")
+    check_ranking(None, pool)
     check_set(outcome_set)
     quiet()
     with open_instance() as instance, listen(ProgressBar()):

@@ -15,7 +15,7 @@ from apportion.routing.verdict import verdict
 from assets.routing import ROUTING_TABLES, routes_of
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.work import check_set, names
+from orchestration.commands.checking import check_answered, check_grades, check_set, names
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import quiet, run_job
@@ -87,16 +87,8 @@ def _setting(
     store: Store, outcome_set: str, routes: str | None, price: str | None, judge: str | None, risk: float
 ) -> dict[str, Any]:
     wanted = [] if routes is None else names(routes)
-    known = store.read("route_outcomes", {"outcome_set": outcome_set})["route"].unique().sort().to_list()
-    if not known:
-        raise CallError(
-            f"set {outcome_set!r} has no outcome yet; answer it with `apportion run --set {outcome_set}`"
-        )
-    for route in wanted:
-        if route not in known:
-            raise CallError(
-                f"--routes {route}: set {outcome_set!r} has no such route; there: {', '.join(known)}"
-            )
+    check_answered(outcome_set, *wanted)
+    check_grades(judge, outcome_set)
     chosen = routes_of(store, outcome_set, wanted)
     if len(chosen) < 2 or len(set(chosen)) < len(chosen):
         raise CallError(f"routes {', '.join(chosen)}: give two or more, each once")

@@ -11,7 +11,7 @@ from apportion.progress import listen
 from apportion.routes.verifying import VERIFIERS
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.work import check_judge, check_set
+from orchestration.commands.checking import check_judge, check_set
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import quiet, run_job

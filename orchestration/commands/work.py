@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from apportion.evaluation.sweep import BUDGETS
+from apportion.defaults import CHEAP, DEEP, ROUTES
 from apportion.features.consistency import sampled_route
-from apportion.prediction.gain import NAME as PAPER_MODEL
-from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.progress import listen
-from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import check_routes
-from assets.provenance import last_commit
-from assets.resources import JUDGE
 from assets.several import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
-from orchestration.commands.ingest import check_name, ingest_source
+from orchestration.commands.checking import (
+    answered_routes,
+    check_answered,
+    check_grades,
+    check_judge,
+    check_model,
+    check_name,
+    check_ranking,
+    check_route,
+    check_set,
+    names,
+    set_ranking,
+)
+from orchestration.commands.ingest import ingest_source
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
 from orchestration.running import Finished, quiet, run_job
-from warehouse.contracts import POLICIES, POOLS
+from warehouse.contracts import POLICIES
 from warehouse.paths import local_root
 from warehouse.store import Store
 
@@ -51,59 +59,20 @@ ROUTE_COLUMNS = (
 )
 
 
-def names(joined: str) -> list[str]:
-    """Names joined by commas, without empty ones."""
-    return [name.strip() for name in joined.split(",") if name.strip()]
-
-
-def comparison(
-    cheap: str,
-    deep: str,
-    judge: str | None,
-    budgets: str | None,
-    gain_model: str = PAPER_MODEL,
-    text_encoder: str | None = None,
-) -> dict[str, Any]:
-    """The settings of a comparison.
-
-    Raises:
-        CallError: a budget is not a fraction, a route is compared with itself, or there is no such benefit model.
-    """
-    known = (PAPER_MODEL, WEIGHTED, *BENEFIT_NAMES, SELECTED)
-    if gain_model not in known:
-        raise CallError(
-            f"--gain-model {gain_model}: there is no such benefit model; models: {', '.join(known)}"
-        )
-    if cheap == deep:
-        raise CallError(f"--cheap and --deep are both {cheap}; a pair has two routes")
-    fractions = list(BUDGETS)
-    if budgets is not None:
-        try:
-            fractions = sorted({float(part) for part in names(budgets)})
-        except ValueError:
-            raise CallError(f"--budgets {budgets}: give fractions such as 0.1,0.2,1") from None
-        if not fractions or not all(0 <= fraction <= 1 for fraction in fractions):
-            raise CallError(f"--budgets {budgets}: fractions lie between 0 and 1")
-    return {
-        "cheap": cheap,
-        "deep": deep,
-        "judge": judge,
-        "budgets": fractions,
-        "gain_model": gain_model,
-        "text_encoder": text_encoder,
-    }
-
-
 def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
     """Answer, judge and publish a set, then print its tables."""
-    answering = settings.get("answering", {})
+    answering, pair = dict(settings.get("answering", {})), dict(settings.get("comparison", {}))
+    routes = answering.get("routes", ROUTES)
+    check_name(outcome_set)
     try:
-        check_routes(answering.get("routes", ("top1",)))
+        check_routes(routes)
     except ValueError as error:
         raise CallError(str(error)) from error
+    for side, default in (("cheap", CHEAP), ("deep", DEEP)):
+        check_route(f"--{side}", pair.get(side, default), answered_routes(outcome_set))
     check_ranking(answering.get("retriever"), answering.get("pool"))
     if answering.get("model"):
-        _check_model(answering["model"])
+        check_model(answering["model"])
     if answering.get("judge"):
         check_judge(answering["judge"])
     if outcome_set in BUILT_IN:
@@ -113,66 +82,37 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
             ingest_source(None, SAMPLE, batch=SAMPLE, outcome_set=SAMPLE)
         if outcome_set == COMPANIES and COMPANIES not in held:
             ingest_source(None, COMPANIES, batch=SAMPLE, outcome_set=COMPANIES)
-    check_set(outcome_set)
-    comparable = _comparable(outcome_set, settings)
-    finished = _work("run" if comparable else "answer", outcome_set, settings)
+    answering |= set_ranking(outcome_set, answering.get("retriever"), answering.get("pool"), routes)
+    missing = lacking(outcome_set, pair.get("cheap", CHEAP), pair.get("deep", DEEP), routes)
+    finished = _work("answer" if missing else "run", outcome_set, {**settings, "answering": answering})
     say(
         f"set {outcome_set}: {finished.model_calls} model calls made; "
         + (f"{len(finished.committed)} tables changed" if finished.committed else "no table changed")
     )
-    if comparable:
-        print_tables(outcome_set, settings.get("comparison", {}), layout)
+    if missing is None:
+        print_tables(outcome_set, pair, layout)
     else:
-        say("answered, not evaluated: that takes gold answers, and outcomes of both routes of the pair")
+        say(f"answered, not evaluated: {missing}")
         show(answer_counts(outcome_set), layout, title=f"Answers, set {outcome_set}")
 
 
-def check_ranking(retriever: str | None, pool: str | None) -> None:
-    """Refuse a ranking that there is none of; None is any.
-
-    Raises:
-        CallError: there is no such retriever or pool.
-    """
-    for name, given, known in (("pool", pool, POOLS), ("retriever", retriever, sorted(RETRIEVERS))):
-        if given is not None and given not in known:
-            raise CallError(f"--{name} {given}: there is no such {name}; choose of {', '.join(known)}")
-
-
-def answered_from(outcome_set: str, retriever: str | None, pool: str | None) -> dict[str, str]:
-    """The ranking that a set's answers were made from, as settings: decisions on it rest on the same pages.
-
-    Args:
-        outcome_set: its name.
-        retriever, pool: as named by the user; what the answers were made from where they are None.
-
-    Raises:
-        CallError: there is no such set, retriever or pool, or the answers were made from another.
-    """
-    check_ranking(retriever, pool)
-    check_set(outcome_set)
-    made = (last_commit(Store(), "route_outcomes", outcome_set) or {}).get("arguments", {})
-    found = {}
-    for name, given, default in (("retriever", retriever, "tfidf"), ("pool", pool, "filing")):
-        kept = made.get(name)
-        if given is not None and kept is not None and given != kept:
-            raise CallError(
-                f"--{name} {given}: set {outcome_set!r} was answered from {kept}; "
-                f"leave --{name} out, or run the set again"
-            )
-        found[name] = given or kept or default
-    return found
-
-
-def _comparable(outcome_set: str, settings: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether, after this run, both routes of the pair are answered and some question can be graded."""
-    store, where = Store(), {"outcome_set": outcome_set}
-    pair = settings.get("comparison", {})
-    asked = settings.get("answering", {}).get("routes")
-    if asked is None:
-        return True
-    answered = {*asked, *store.read("route_outcomes", where)["route"]}
-    graded = store.read("questions", where)["reference_answer"].drop_nulls()
-    return {pair.get("cheap", "top1"), pair.get("deep", "top5")} <= answered and not graded.is_empty()
+def lacking(outcome_set: str, cheap: str, deep: str, routes: Sequence[str]) -> str | None:
+    """What an evaluation lacks once some routes are answered, and what to do about it; None where it lacks nothing."""
+    there = list(dict.fromkeys((*routes, *answered_routes(outcome_set))))
+    missing = [route for route in (cheap, deep) if route not in there]
+    gold = Store().read("questions", {"outcome_set": outcome_set})["reference_answer"].drop_nulls()
+    if gold.is_empty():
+        return "no question has a reference answer; `apportion plan` decides by what other sets taught"
+    if not missing:
+        return None
+    told = f"the pair {cheap}, {deep} has no answers on {' and '.join(missing)}"
+    # Further samples of a route are no arm of their own.
+    arms = [route for route in there if sampled_route(route) == route]
+    if len(arms) > 1:
+        first = [cheap] if cheap in arms else []
+        listed = ",".join((*first, *(route for route in arms if route not in first)))
+        return f"{told}; `apportion evaluate --set {outcome_set} --routes {listed}` compares what there is"
+    return f"{told}; `apportion run --set {outcome_set} --routes {','.join(missing)}` answers"
 
 
 def answer_counts(outcome_set: str) -> pl.DataFrame:
@@ -205,8 +145,10 @@ def evaluate_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], la
     """Evaluate a set from its log, then print its tables."""
     check_set(outcome_set)
     pair = dict(settings.get("comparison", {}))
+    check_answered(outcome_set, pair.get("cheap", CHEAP))
     deep = deep_routes(outcome_set, pair)
-    check_answered(outcome_set, pair.get("cheap", "top1"), *deep)
+    check_answered(outcome_set, *deep)
+    check_grades(pair.get("judge"), outcome_set)
     if len(deep) == 1:
         _work("evaluate", outcome_set, {**settings, "comparison": {**pair, "deep": deep[0]}})
         print_tables(outcome_set, {**pair, "deep": deep[0]}, layout)
@@ -226,7 +168,7 @@ def deep_routes(outcome_set: str, pair: Mapping[str, Any]) -> list[str]:
     """
     outcomes = Store().read("route_outcomes", {"outcome_set": outcome_set})
     known = outcomes["route"].unique().sort().to_list()
-    asked = names(pair.get("deep", "top5"))
+    asked = names(pair.get("deep", DEEP))
     if asked == [MANY]:
         counted = outcomes.filter(pl.col("total_tokens").is_not_null())["route"].unique().sort().to_list()
         asked = [route for route in counted if sampled_route(route) != pair["cheap"]]
@@ -256,72 +198,13 @@ def _work(job: str, outcome_set: str, settings: Mapping[str, Mapping[str, Any]])
     return finished
 
 
-def check_set(outcome_set: str) -> None:
-    """Refuse a set that isn't there.
-
-    Raises:
-        CallError: there is no such set.
-    """
-    import difflib
-
-    check_name(outcome_set)
-    known = Store().slices("questions", "outcome_set")
-    if outcome_set in known:
-        return
-    near = difflib.get_close_matches(outcome_set, known, n=1)
-    hint = (
-        f"did you mean {near[0]}?"
-        if near
-        else f"sets: {', '.join(known) or 'none yet; bring one in with `apportion ingest`'}"
-    )
-    raise CallError(f"there is no set {outcome_set!r}; {hint}")
-
-
-def check_answered(outcome_set: str, *routes: str) -> None:
-    """Refuse a pair with a route that the set has no outcome of, before anything is written about it.
-
-    Raises:
-        CallError: a route has no outcome.
-    """
-    answered = Store().read("route_outcomes", {"outcome_set": outcome_set})["route"].unique().sort().to_list()
-    for route in routes:
-        if route not in answered:
-            has = f"it has {', '.join(answered)}" if answered else "it has none yet"
-            raise CallError(f"set {outcome_set!r} has no outcome on route {route!r}; {has}")
-
-
-def _check_model(model: str) -> None:
-    """Refuse a model that no provider answers to, before any call.
-
-    Raises:
-        CallError: LiteLLM knows no such provider, or there is no such embedded model.
-    """
-    from apportion.llm.models import check_model
-
-    try:
-        check_model(model)
-    except ValueError as error:
-        raise CallError(str(error)) from error
-
-
-def check_judge(judge: str) -> None:
-    """Refuse a model that cannot grade, before any call.
-
-    Raises:
-        CallError: no provider answers to the name, or it is the embedded reader.
-    """
-    _check_model(judge)
-    if judge.startswith("embedded/") and judge != JUDGE:
-        raise CallError(f"{judge} does not grade; the embedded judge is {JUDGE}")
-
-
 def print_tables(outcome_set: str, pair: Mapping[str, Any], layout: Format) -> None:
     """Print `policy_summary`, and before it, for people, `route_summary`."""
     store = Store()
     where = {
         "outcome_set": outcome_set,
-        "cheap_route": pair.get("cheap", "top1"),
-        "deep_route": pair.get("deep", "top5"),
+        "cheap_route": pair.get("cheap", CHEAP),
+        "deep_route": pair.get("deep", DEEP),
     }
     rank = {policy: i for i, policy in enumerate(POLICIES)}
     summary = (
