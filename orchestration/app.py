@@ -41,7 +41,7 @@ SeveralDeep = Annotated[
 ]
 Judge = Annotated[str, typer.Option(help="Model that grades, as LiteLLM names it.")]
 Model = Annotated[str | None, typer.Option(help="Model that answers, as LiteLLM names it.")]
-PAGE_RANKINGS = "tfidf, fulltext, fusion, accounting"
+PAGE_RANKINGS = "tfidf, fulltext, dense, fusion, accounting"
 CHUNK_RANKINGS = "cbr, cbr_meta, cbr_context, hdrr, agentic"
 """Named here, since help imports no ranker."""
 Retriever = Annotated[

@@ -6,8 +6,17 @@ import ast
 from pathlib import Path
 
 import pytest
+from commandline import CommandLine
 
-from orchestration.app import sending
+from apportion import defaults
+from apportion.llm.models import EMBEDDED
+from apportion.prediction import gain
+from apportion.retrieval.retrievers import RETRIEVERS
+from apportion.routes.answering import DEPTHS, check_routes
+from apportion.routes.systems import CHUNKED
+from orchestration.app import CHUNK_RANKINGS, PAGE_RANKINGS, sending
+from orchestration.commands.checking import DEPLOYABLE
+from warehouse.contracts import POOLS
 from warehouse.paths import PROJECT_ROOT
 
 MODULES = sorted((PROJECT_ROOT / "orchestration").glob("cli_*.py"))
@@ -26,3 +35,35 @@ def test_every_option_of_a_command_is_used(module: Path) -> None:
 @pytest.mark.parametrize("structured", [True, False, None])
 def test_how_calls_are_sent_says_whether_the_server_keeps_to_schemas(structured: bool | None) -> None:
     assert sending("http://127.0.0.1:1/v1", None, 3, 4, 5, structured)["structured"] is structured
+
+
+def test_help_names_every_ranking() -> None:
+    assert PAGE_RANKINGS.split(", ") == list(RETRIEVERS)
+    assert CHUNK_RANKINGS.split(", ") == list(CHUNKED)
+
+
+@pytest.mark.parametrize("command", ["run", "retrieve"])
+def test_every_command_that_ranks_shows_them(command: str, apportion: CommandLine) -> None:
+    shown = " ".join(apportion.ok(command, "--help").split())
+    assert PAGE_RANKINGS in shown
+    assert (CHUNK_RANKINGS in shown) == (command == "retrieve")
+
+
+def test_defaults_are_names_that_there_are() -> None:
+    assert defaults.RETRIEVER in RETRIEVERS
+    assert defaults.POOL in POOLS
+    assert defaults.POLICY in DEPLOYABLE
+    assert defaults.GAIN_MODEL == gain.NAME
+    assert set(EMBEDDED) == {defaults.READER, defaults.JUDGE}
+    assert check_routes(defaults.ROUTES) == tuple(DEPTHS)
+    assert {defaults.CHEAP, defaults.DEEP} <= set(defaults.ROUTES)
+
+
+def test_an_option_s_default_is_stated_in_one_module() -> None:
+    stated = {value for name, value in vars(defaults).items() if name.isupper() and isinstance(value, str)}
+    modules = [*MODULES, *(PROJECT_ROOT / "assets").glob("resources.py")]
+    for module in (*modules, *(PROJECT_ROOT / "orchestration" / "commands").glob("*.py")):
+        written = {
+            node.value for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Constant)
+        }
+        assert not written & stated, module
