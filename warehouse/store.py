@@ -145,10 +145,6 @@ class Store:
             return self._commit(table, rows, where, provenance)
         return self._commit_stream(table, rows, where, provenance)
 
-    def delete_slice(self, name: str, where: Slice, provenance: Mapping[str, Any] | None = None) -> Receipt:
-        """Take a slice out of a table."""
-        return self.write_slice(name, contract(name).empty(), where, provenance)
-
     def scan(self, name: str, where: Slice | None = None, *, version: int | None = None) -> pl.LazyFrame:
         """A lazy frame over a table's current or earlier snapshot; without one, the empty table.
 

@@ -106,11 +106,6 @@ class Path:
         gain += share * self.gained[following]
         return gain
 
-    def price_at(self, budgets: ArrayLike) -> Floats:
-        """Return what one more unit of cost buys at each budget, shape (b,); 0 where the path has ended."""
-        prices: Floats = np.append(self.slope, 0.0)[self.whole_steps(budgets)]
-        return prices
-
     def revalued(self, gains: ArrayLike, costs: ArrayLike) -> Path:
         """Return the same steps in the same order with other values, such as realised ones.
 

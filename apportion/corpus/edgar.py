@@ -131,11 +131,3 @@ def ciks_of(names: Iterable[str], tickers: Mapping[str, str]) -> list[str]:
             )
         found.append(tickers[key])
     return list(dict.fromkeys(found))
-
-
-def main_tickers(tickers: Mapping[str, str]) -> dict[str, str]:
-    """For each filer, the ticker that the list names first."""
-    first: dict[str, str] = {}
-    for ticker, cik in tickers.items():
-        first.setdefault(cik, ticker)
-    return first

@@ -6,12 +6,8 @@ out of the mean and of the majority; with no graded pass, quality and correctnes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import polars as pl
 
-from apportion.judging.blind import Grade
 from apportion.judging.numeric import numeric_agreement
 from apportion.judging.overlap import token_f1
 from apportion.routes.prompts import is_abstention
@@ -29,26 +25,6 @@ QUALITY_SCHEMA = pl.Schema(
         "judged_by": pl.String,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Adjudication:
-    """All passes over one answer: ``quality`` in [0, 1] and ``correct``, both null without a graded pass."""
-
-    quality: float | None
-    correct: bool | None
-    graded: int
-
-
-def adjudicate(grades: Iterable[Grade]) -> Adjudication:
-    """Mean score over the graded passes; correct if more than half of them say so (a tie isn't a
-    majority)."""
-    graded = [grade for grade in grades if grade.status == "judged"]
-    scores = [grade.score for grade in graded if grade.score is not None]
-    if not scores:
-        return Adjudication(None, None, 0)
-    correct = sum(grade.correct is True for grade in graded)
-    return Adjudication(sum(scores) / len(scores), 2 * correct > len(graded), len(graded))
 
 
 def diagnostics(answer: str | None, reference: str, question: str) -> tuple[float, bool | None]:

@@ -8,7 +8,6 @@ tokenizers in use are byte-level or fall back to bytes, so that a token covers a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -79,11 +78,6 @@ def sizes(request: ChatRequest) -> Sizes:
         estimate += _count(request.model, extra)
         bound += _SCHEMA_FACTOR * _bytes(extra) + _INSTRUCTION_BOUND
     return Sizes(estimate, bound, request.max_output_tokens)
-
-
-def total_bound(requests: Iterable[ChatRequest]) -> int:
-    """The most tokens that the requests can take together, each attempted once."""
-    return sum(s.input_bound + s.output_bound for s in map(sizes, requests))
 
 
 def _bytes(text: str) -> int:

@@ -35,13 +35,12 @@ if TYPE_CHECKING:
 
 SELECTED = "selected"
 WEIGHTED = "weighted"
+"""The benefit model that policies should use; chosen on the development half and frozen."""
 WEIGHED = (Blend.name, TextBoosting.name)
 TEMPERATURE = 0.04
 """AUROC by which a model must be better to weigh e times as much; chosen on the development half."""
 
 BENEFIT_NAMES = (Blend.name, TwoPart.name, HelpHurt.name, MonotoneBoosting.name, TextBoosting.name)
-RECOMMENDED = WEIGHTED
-"""The benefit model that policies should use; chosen on the development half and frozen."""
 
 
 def fitted_models(

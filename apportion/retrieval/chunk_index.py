@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -23,8 +22,6 @@ from apportion.retrieval.terms import TermCounts, unigram_counts
 
 Vectors = npt.NDArray[np.float32]
 """One row a chunk, of unit length or all zero."""
-
-_FINGERPRINT = re.compile(r"@([0-9a-f]+)\.")
 
 
 class ChunkIndex:

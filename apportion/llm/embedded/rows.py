@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from apportion.accounting import fold, mentions
-from apportion.line_items import ITEMS_BY_NAME
+from apportion.accounting import fold
 from apportion.llm.embedded.expressions import years_in
 from apportion.llm.embedded.layout import Page, Row, squash
 
@@ -50,12 +49,6 @@ def named_row(question: str, pages: Sequence[Page]) -> Reply | None:
         return None
     _, value, row, page = best
     return _shown(value, row, page), CONFIDENCE, [row.text()]
-
-
-def _is_change(row: Row, page: Page) -> bool:
-    """Whether a cash flow statement prints the row: what bears a balance's name there is its change."""
-    items = [ITEMS_BY_NAME[mention.name] for mention in mentions(row.label) if mention.name in ITEMS_BY_NAME]
-    return page.statement == "cash_flow" and any(item.statement == "balance" for item in items)
 
 
 def _whole_words(label: str, question: str) -> bool:

@@ -24,7 +24,6 @@ from typing import Any
 
 from apportion.retrieval.resolver.resolver import AMBIGUOUS, NO_FILING, NO_TICKER, Resolution
 
-FINANCIAL_TEMPLATE = "{year}/{ticker}"
 _FIELD = re.compile(r"\{([a-z_]+)\}")
 _HASH = r"(?:-[0-9a-f]{8})?"
 

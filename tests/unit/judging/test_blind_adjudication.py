@@ -14,7 +14,6 @@ from apportion.judging.blind import (
     judge_messages,
     parse_verdict,
 )
-from apportion.judging.quality import adjudicate
 from apportion.llm.fences import parse
 
 ROUTES = ("direct", "top1", "top2", "top5")
@@ -131,27 +130,3 @@ def test_one_bad_grade_leaves_the_others():
 def test_a_schema_names_what_is_read():
     item = JUDGE_SCHEMA["properties"]["grades"]["items"]
     assert set(item["properties"]) == set(item["required"]) == {"label", "correct", "score"}
-
-
-def graded(correct, score):
-    return Grade("A", correct, score, "judged")
-
-
-UNJUDGED = Grade("A", None, None, "unjudged")
-
-
-@pytest.mark.parametrize(
-    ("grades", "quality", "correct"),
-    [
-        ([graded(True, 1.0), graded(True, 0.8), graded(False, 0.3)], 0.7, True),
-        ([graded(True, 1.0), graded(False, 0.0)], 0.5, False),
-        ([graded(True, 1.0), graded(False, 0.0), UNJUDGED], 0.5, False),
-        ([graded(True, 0.6), UNJUDGED, UNJUDGED], 0.6, True),
-        ([UNJUDGED] * 3, None, None),
-        ([], None, None),
-    ],
-)
-def test_majority_needs_more_than_half_of_the_graded_passes(grades, quality, correct):
-    result = adjudicate(grades)
-    assert result.correct is correct
-    assert result.quality == (None if quality is None else pytest.approx(quality))

@@ -115,3 +115,20 @@ def test_an_abstention_overlaps_with_nothing():
     )
     assert frame["token_f1"].to_list() == [0.0, 0.0]
     assert frame["numeric_agreement"].to_list() == [False, None]
+
+
+@pytest.mark.parametrize(
+    ("grades", "quality", "correct"),
+    [
+        ([(True, 1.0), (True, 0.8), (False, 0.3)], 0.7, True),
+        ([(True, 1.0), (False, 0.0)], 0.5, False),
+        ([(True, 1.0), (False, 0.0), (None, None)], 0.5, False),
+        ([(True, 0.6), (None, None), (None, None)], 0.6, True),
+    ],
+)
+def test_a_majority_needs_more_than_half_of_the_graded_passes(grades, quality, correct):
+    rows = [judgement("q1", "top1", number, *grade) for number, grade in enumerate(grades)]
+    found = one(
+        route_quality(judgements(*rows), outcomes(("q1", "top1", "x", "ok")), QUESTIONS), "q1", "top1"
+    )
+    assert (found["quality"], found["correct"]) == (pytest.approx(quality), correct)

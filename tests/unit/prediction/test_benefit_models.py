@@ -21,7 +21,7 @@ from apportion.prediction.crossfit import Training, crossfit, fit_benefit, in_sa
 from apportion.prediction.gain import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
-from apportion.prediction.selection import BENEFIT_NAMES, RECOMMENDED, SELECTED, WEIGHTED, Scored
+from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, Scored
 from apportion.prediction.texts import TextBoosting, TextParts
 
 
@@ -42,7 +42,7 @@ def test_every_model_predicts_every_question_once(predicted: tuple[Training, pl.
 def test_the_model_in_use_finds_what_a_refusal_means(predicted: tuple[Training, pl.DataFrame]) -> None:
     made, rows = predicted
     assert made.helped is not None
-    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == RECOMMENDED)).sort("question_id")
+    scores = rows.filter((pl.col("target") == "gain") & (pl.col("model") == WEIGHTED)).sort("question_id")
     found = auroc(made.helped.astype(np.float64), scores["predicted"].to_numpy())
     assert found is not None
     assert found > 0.8
@@ -150,7 +150,7 @@ def test_an_event_that_never_varies_has_its_base_rate() -> None:
 def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Training, pl.DataFrame]) -> None:
     made, rows = predicted
     pairs = pair_outcomes(*tables(), "cheap", "deep")
-    figures = prediction_quality(pairs, rows, in_sample(made, seeds=(11,)), gain_model=RECOMMENDED)
+    figures = prediction_quality(pairs, rows, in_sample(made, seeds=(11,)), gain_model=WEIGHTED)
     value = {
         (r["model"], r["split"], r["target"], r["metric"]): r["value"] for r in figures.iter_rows(named=True)
     }
@@ -160,12 +160,12 @@ def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Tra
     )
     wrong = (~pairs.frame["cheap_correct"]).to_numpy().astype(np.float64)
     assert value["perfect_detector", "held_out", "gain", "auroc"] == auroc(pairs.helped.astype(float), wrong)
-    assert set(figures.filter(pl.col("in_use"))["model"]) == {RECOMMENDED, "exact_prompt"}
+    assert set(figures.filter(pl.col("in_use"))["model"]) == {WEIGHTED, "exact_prompt"}
     bins = reliability(rows)
     assert bins.group_by("target", "model").agg(pl.col("questions").sum())[
         "questions"
     ].unique().to_list() == [48]
-    for name in (RECOMMENDED, PAPER_MODEL):
+    for name in (WEIGHTED, PAPER_MODEL):
         figured = learning_figures(made, name, 11)
         assert set(figured["model"]) == {name}
         learnt = dict(figured.select("metric", "value").iter_rows())
@@ -173,8 +173,8 @@ def test_published_figures_hold_ceiling_difference_and_bins(predicted: tuple[Tra
         assert {f"auroc_shuffled:{group}" for group in told} <= learnt.keys()
         assert {"auroc_learnt_from:0.25", "auroc_learnt_from:0.75"} <= learnt.keys()
         assert all(0 <= figure <= 1 for figure in learnt.values())
-        if name == RECOMMENDED:  # what it reads of a refusal is most of what it knows
-            assert learnt["auroc_shuffled:refusal"] < value[RECOMMENDED, "held_out", "gain", "auroc"]
+        if name == WEIGHTED:  # what it reads of a refusal is most of what it knows
+            assert learnt["auroc_shuffled:refusal"] < value[WEIGHTED, "held_out", "gain", "auroc"]
 
 
 def test_unknown_costs_teach_and_test_no_cost() -> None:

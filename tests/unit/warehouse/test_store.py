@@ -62,7 +62,7 @@ def test_a_write_replaces_its_own_slice_only(store: Store) -> None:
     store.write_slice("questions", questions("a", 1), {"outcome_set": "a"})
     assert store.read("questions", {"outcome_set": "a"}).height == 1
     assert store.read("questions", {"outcome_set": "b"}).height == 2
-    store.delete_slice("questions", {"outcome_set": "b"})
+    store.write_slice("questions", QUESTIONS.empty(), {"outcome_set": "b"})
     assert store.slices("questions", "outcome_set") == ["a"]
 
 
