@@ -188,7 +188,7 @@ def retrievals(
                 "question_id": question,
                 "rank": rank,
                 "filing_id": page.filing_id,
-                "page_number": page.page_number,
+                "page_number": page.number,
                 "score": page.score,
             }
             for question, ranking in zip(asked["question_id"], rankings, strict=True)

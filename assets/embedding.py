@@ -98,7 +98,7 @@ class ModelReranker:
         """As `Reranker.rerank`; the fused order stays where the model gives no scores."""
         if not candidates:
             return []
-        keys = [(one.filing_id, one.page_number) for one in candidates]
+        keys = [(one.filing_id, one.number) for one in candidates]
         wanted = pl.DataFrame(keys, schema={"filing_id": pl.String, "chunk_number": pl.Int64}, orient="row")
         texts = chunk_texts(self._work.store, wanted, self._work.version)
         before = _before(self._work, self._variant, sorted({filing for filing, _ in keys}))
@@ -108,7 +108,7 @@ class ModelReranker:
             return best(candidates, len(candidates))
         return best(
             (
-                Ranked(one.filing_id, one.page_number, float(score))
+                Ranked(one.filing_id, one.number, float(score))
                 for one, score in zip(candidates, scores, strict=True)
             ),
             len(candidates),

@@ -106,7 +106,7 @@ def _row(question: str, rank: int, one: Explained) -> dict[str, Any]:
         "question_id": question,
         "rank": rank,
         "filing_id": one.page.filing_id,
-        "page_number": one.page.page_number,
+        "page_number": one.page.number,
         "page_kind": one.kind,
         "line_items": sorted(one.items),
         **{COLUMNS.get(name, name): value for name, value in one.shares.items()},

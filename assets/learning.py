@@ -7,7 +7,7 @@ import polars as pl
 from apportion.evaluation.pairs import question_groups
 from apportion.features.decision import question_features
 from apportion.features.logged import Contexts, answer_rows
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool, PairKey
 from assets.encoding import with_vectors
 from assets.reading import pages_version, set_questions

@@ -13,7 +13,7 @@ from apportion.llm.accounts import Budget
 from apportion.llm.prices import Price
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import Training
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.stored import fit_models, is_stored, load_models, model_card, save_models
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers

@@ -79,10 +79,7 @@ def searched_by(store: Store, outcome_set: str, answering: Answering, system: st
 
 
 def search_system(work: Workplace, system: str) -> tuple[dict[str, list[Ranked]], Calls]:
-    """The ranked chunks of every question, and the calls that it took to find them.
-
-    ``page_number`` of a `Ranked` is the chunk's number.
-    """
+    """The ranked chunks of every question, and the calls that it took to find them."""
     queries, made = system_queries(work, system)
     calls: Calls = {(question, system): [result] for question, result in made.items()}
     resolutions = read_resolutions(work.store, work.outcome_set)
@@ -165,7 +162,7 @@ def _ask(
     calls: Calls,
 ) -> dict[str, bool]:
     first = {q: found[q][:CHECKED] for q in named}
-    keys = [(one.filing_id, one.page_number) for ranked in first.values() for one in ranked]
+    keys = [(one.filing_id, one.number) for ranked in first.values() for one in ranked]
     texts = chunk_texts(work.store, _keys(keys), work.version)
     planned = [
         _VerifyCall(
@@ -174,7 +171,7 @@ def _ask(
             verify_request(
                 named[q],
                 [
-                    ContextPage(one.filing_id, one.page_number, texts[one.filing_id, one.page_number])
+                    ContextPage(one.filing_id, one.number, texts[one.filing_id, one.number])
                     for one in first[q]
                 ],
                 model,
@@ -204,7 +201,7 @@ def ranking_rows(work: Workplace, found: Mapping[str, Sequence[Ranked]]) -> pl.D
     pages = work.pages_of()
     return pl.DataFrame(
         [
-            (q, rank, one.filing_id, pages[one.filing_id, one.page_number], one.page_number, one.score)
+            (q, rank, one.filing_id, pages[one.filing_id, one.number], one.number, one.score)
             for q, ranked in found.items()
             for rank, one in enumerate(ranked, start=1)
         ],

@@ -122,7 +122,7 @@ def learnt_rankings(index: IndexFolder, scope: Scope, asked: pl.DataFrame) -> li
     rankings = []
     for question, filing, weights in zip(questions, filings, cross_fitted(examples), strict=True):
         (ranking,) = Accounting(index, scope, weights, signals=kept).rank([question], [filing], DEPTH)
-        rankings.append([page.page_number for page in ranking])
+        rankings.append([page.number for page in ranking])
     return rankings
 
 
@@ -208,7 +208,7 @@ def main() -> None:
             ranked = rank_within_filings(
                 name, index, scope, asked["text"].to_list(), asked["filing_id"].to_list(), DEPTH
             )
-            found[name] = [[page.page_number for page in ranking] for ranking in ranked]
+            found[name] = [[page.number for page in ranking] for ranking in ranked]
             spent[f"rank {name}"] = time.process_time() - start
         for name in RETRIEVERS:
             table = rates(asked, found[name])

@@ -110,7 +110,7 @@ def hits(pool: Pool, asked: Sequence[Question], found: Found) -> np.ndarray:
     rows = []
     for question, chunks in zip(asked, found, strict=True):
         cited = {(page["filing_id"], page["page_number"]) for page in question["evidence"]}
-        read = [(c.filing_id, starts[c.filing_id, c.page_number]) for c in chunks]
+        read = [(c.filing_id, starts[c.filing_id, c.number]) for c in chunks]
         right = bool(chunks) and chunks[0].filing_id == question["filing_id"]
         rows.append([*(bool(cited & set(read[:depth])) for depth in DEPTHS), right])
     return np.array(rows, dtype=np.float64)

@@ -15,7 +15,7 @@ from apportion.features.signals import SIGNAL_GROUPS
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.crossfit import SEEDS, Training, few_threads, fit_gain, grouped_folds
 from apportion.prediction.design import TEXTS, VECTORS
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.quality import CHANCE, RANKING, REGRESSION, Metric, auroc
 from apportion.prediction.selection import SELECTED, WEIGHTED
 from apportion.prediction.texts import TextBoosting

@@ -10,7 +10,7 @@ import polars as pl
 from apportion.evaluation.bootstrap import mean_interval
 from apportion.evaluation.pairs import Floats, Pairs, question_groups
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 
 RESAMPLES = 2000
 

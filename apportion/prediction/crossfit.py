@@ -14,7 +14,7 @@ import polars as pl
 from apportion.prediction.benefit import BenefitModel
 from apportion.prediction.cost import COST_MODELS
 from apportion.prediction.design import Floats
-from apportion.prediction.gain import GainModel
+from apportion.prediction.ensemble import GainModel
 from apportion.prediction.gains import BenefitGain
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, choose_and_weigh

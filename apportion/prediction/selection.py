@@ -24,8 +24,8 @@ import polars as pl
 
 from apportion.prediction.benefit import INPUTS, BenefitModel, Blend, HelpHurt, MonotoneBoosting, TwoPart
 from apportion.prediction.design import Floats
-from apportion.prediction.gain import NAME as PAPER_MODEL
-from apportion.prediction.gain import GainModel
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import GainModel
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 from apportion.prediction.texts import TextBoosting

@@ -21,7 +21,7 @@ import polars as pl
 from apportion.prediction.cost import COST_MODEL_IN_USE, ExactPromptCost
 from apportion.prediction.crossfit import SEEDS, Gains, Training, few_threads, fit_gain
 from apportion.prediction.design import Floats
-from apportion.prediction.gain import GainModel
+from apportion.prediction.ensemble import GainModel
 
 TRUSTED = (
     "apportion.prediction.benefit.Blend",
@@ -31,7 +31,7 @@ TRUSTED = (
     "apportion.prediction.benefit.TwoPart",
     "apportion.prediction.cost.ExactPromptCost",
     "apportion.prediction.design.Design",
-    "apportion.prediction.gain.GainModel",
+    "apportion.prediction.ensemble.GainModel",
     "apportion.prediction.gains.BenefitGain",
     "apportion.prediction.selection.Member",
     "apportion.prediction.selection.Scored",
@@ -42,6 +42,9 @@ TRUSTED = (
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )
 """The types beyond skops' own list that our models consist of."""
+
+FORMAT = 2
+"""Raised when a type of ours changes its name or what it keeps: models of another format are fitted again."""
 
 
 class ModelRefusedError(ValueError):
@@ -81,6 +84,7 @@ def model_card(
     import sklearn
 
     return {
+        "format": FORMAT,
         "sets": sorted(sets),
         "questions": training.features.height,
         "filings": len(set(training.groups)),
@@ -144,8 +148,8 @@ def load_models(folder: Path) -> DecisionModels:
     """Read models back.
 
     Raises:
-        ModelRefusedError: there are none, they were fitted under another scikit-learn, or the file holds types that
-            our models don't consist of.
+        ModelRefusedError: there are none, they were fitted under another scikit-learn or stored in another format, or
+            the file holds types that our models don't consist of.
     """
     import sklearn
     from skops.io import get_untrusted_types, load
@@ -160,6 +164,10 @@ def load_models(folder: Path) -> DecisionModels:
         raise ModelRefusedError(
             f"{folder}: fitted under scikit-learn {card.get('scikit_learn')}, this is {sklearn.__version__}; "
             "fit it again with `apportion evaluate`"
+        )
+    if card.get("format") != FORMAT:
+        raise ModelRefusedError(
+            f"{folder}: stored by another version of Apportion; fit it again with `apportion evaluate`"
         )
     file = folder / "models.skops"
     strange = sorted(set(get_untrusted_types(file=file)) - set(TRUSTED))

@@ -86,7 +86,7 @@ class ChunkSearch:
         return self._index.filings
 
     def find(self, searches: Sequence[Search]) -> list[list[Ranked]]:
-        """The candidates of each search, best first; ``page_number`` of a `Ranked` is the chunk's number.
+        """The candidates of each search, best first.
 
         Searched apart, scores are those of the filing's own list by its first, so that each filing's best has 1.
         """
@@ -140,7 +140,7 @@ def _together(lists: Sequence[Sequence[Ranked]]) -> list[Ranked]:
         lowest = min(0.0, ranked[-1].score)
         top = ranked[0].score - lowest
         scaled += [
-            Ranked(one.filing_id, one.page_number, (one.score - lowest) / top if top > 0 else 1.0)
+            Ranked(one.filing_id, one.number, (one.score - lowest) / top if top > 0 else 1.0)
             for one in ranked
         ]
     return best(scaled, len(scaled))

@@ -33,6 +33,6 @@ def fuse(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     scores: dict[tuple[str, int], float] = {}
     for ranking in rankings:
         for rank, page in enumerate(ranking, start=1):
-            key = (page.filing_id, page.page_number)
+            key = (page.filing_id, page.number)
             scores[key] = scores.get(key, 0.0) + 1.0 / (CONSTANT + rank)
     return [Ranked(filing, page, score) for (filing, page), score in scores.items()]

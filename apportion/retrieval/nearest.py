@@ -49,7 +49,7 @@ class NearestChunks:
             self._faiss.add(np.ascontiguousarray(rows[self._there], np.float32))
 
     def search(self, queries: Vectors, k: int, max_distance: float = MAX_DISTANCE) -> list[list[Ranked]]:
-        """The nearest chunks of each query, at most k; ``page_number`` of a `Ranked` is the chunk's number here.
+        """The nearest chunks of each query, at most k.
 
         The score is minus the squared distance. Ties go to the earlier chunk in (filing_id, chunk_number).
         """

@@ -13,10 +13,16 @@ Scope = Mapping[str, Sequence[int] | None]
 
 @dataclass(frozen=True)
 class Ranked:
-    """A page with its score; larger is better."""
+    """A page or a chunk of a filing with its score; larger is better.
+
+    Attributes:
+        filing_id: the filing.
+        number: the page's, zero-based, or the chunk's where chunks are ranked.
+        score: within what its ranker gives.
+    """
 
     filing_id: str
-    page_number: int
+    number: int
     score: float
 
 
@@ -38,8 +44,8 @@ class Ranker(Protocol):
 
 
 def best(pages: Iterable[Ranked], k: int) -> list[Ranked]:
-    """The first k pages by score; ties by filing and page."""
-    return heapq.nsmallest(k, pages, key=lambda page: (-page.score, page.filing_id, page.page_number))
+    """The first k pages or chunks by score; ties by filing and number."""
+    return heapq.nsmallest(k, pages, key=lambda page: (-page.score, page.filing_id, page.number))
 
 
 def by_filing(filings: Sequence[str | None]) -> dict[str | None, list[int]]:

@@ -24,7 +24,7 @@ import polars as pl
 from apportion.prediction.cost import RIDGE_ALPHA
 from apportion.prediction.crossfit import SEEDS, grouped_folds
 from apportion.prediction.design import Design, standardised_ridge
-from apportion.prediction.gain import GainModel
+from apportion.prediction.ensemble import GainModel
 from apportion.prediction.threads import one_thread
 from apportion.routing.arms import Arms, Flags, Floats, choose, utilities
 from apportion.routing.quadratic import QuadraticRidge

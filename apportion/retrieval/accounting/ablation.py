@@ -81,6 +81,6 @@ def _hits(ranker: Accounting, asked: Sequence[Mapping[str, Any]]) -> np.ndarray[
     hits = np.zeros((len(asked), len(DEPTHS)))
     for place, (row, ranking) in enumerate(zip(asked, rankings, strict=True)):
         gold = {(page["filing_id"], page["page_number"]) for page in row["evidence"]}
-        found = [(page.filing_id, page.page_number) in gold for page in ranking]
+        found = [(page.filing_id, page.number) in gold for page in ranking]
         hits[place] = [any(found[:k]) for k in DEPTHS]
     return hits

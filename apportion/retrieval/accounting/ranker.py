@@ -137,7 +137,7 @@ class Accounting:
             return explained
         return [
             Explained(
-                Ranked(one.page.filing_id, one.page.page_number, share * one.page.score / largest),
+                Ranked(one.page.filing_id, one.page.number, share * one.page.score / largest),
                 one.kind,
                 one.shares,
                 one.items,
@@ -175,5 +175,5 @@ def fuse(signals: Signals, weights: Mapping[str, float]) -> npt.NDArray[np.float
 
 
 def _best(explained: Sequence[Explained], k: int) -> list[Explained]:
-    by_page = {(one.page.filing_id, one.page.page_number): one for one in explained}
-    return [by_page[page.filing_id, page.page_number] for page in best((one.page for one in explained), k)]
+    by_page = {(one.page.filing_id, one.page.number): one for one in explained}
+    return [by_page[page.filing_id, page.number] for page in best((one.page for one in explained), k)]

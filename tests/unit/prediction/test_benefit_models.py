@@ -18,7 +18,7 @@ from apportion.evaluation.prediction_tables import (
 )
 from apportion.prediction.benefit import Chance
 from apportion.prediction.crossfit import Training, crossfit, fit_benefit, in_sample
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, Scored

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from graded_answers import training
 
-from apportion.prediction.gain import NAME as PAPER_MODEL
+from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.selection import SELECTED, WEIGHTED
 from apportion.prediction.stored import (
     ModelRefusedError,
@@ -47,6 +47,9 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     card = json.loads((tmp_path / "card.json").read_text())
     (tmp_path / "card.json").write_text(json.dumps({**card, "scikit_learn": "0.1"}))
     with pytest.raises(ModelRefusedError, match=r"fitted under scikit-learn 0\.1"):
+        load_models(tmp_path)
+    (tmp_path / "card.json").write_text(json.dumps({**card, "format": 1}))
+    with pytest.raises(ModelRefusedError, match="another version of Apportion"):
         load_models(tmp_path)
     with pytest.raises(ModelRefusedError, match="no stored model"):
         load_models(tmp_path / "elsewhere")

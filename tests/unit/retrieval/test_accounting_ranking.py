@@ -42,7 +42,7 @@ def ranked(
 ) -> list[list[tuple[str, int]]]:
     filings = questions["filing_id"].to_list()
     found = rank_within_filings(name, index, dict.fromkeys(filings), questions["text"].to_list(), filings, 20)
-    return [[(page.filing_id, page.page_number) for page in ranking] for ranking in found]
+    return [[(page.filing_id, page.number) for page in ranking] for ranking in found]
 
 
 def hits(questions: pl.DataFrame, rankings: list[list[tuple[str, int]]], k: int) -> float:
@@ -99,7 +99,7 @@ def test_only_pages_in_scope_are_ranked(world: tuple[IndexFolder, pl.DataFrame, 
     index, _, questions = world
     filing = questions["filing_id"][0]
     (found,) = Accounting(index, {filing: [4, 7]}).rank(["What was revenue?"], [filing], 20)
-    assert sorted(page.page_number for page in found) == [4, 7]
+    assert sorted(page.number for page in found) == [4, 7]
     assert Accounting(index, {filing: None}).rank(["What was revenue?"], ["another"], 20) == [[]]
 
 
@@ -110,7 +110,7 @@ def test_a_question_without_a_filing_is_searched_everywhere(
     scope = dict.fromkeys(index.filings)
     asked = questions.head(12)
     found = Accounting(index, scope).rank(asked["text"].to_list(), [None] * asked.height, 20)
-    assert all(len({(page.filing_id, page.page_number) for page in ranking}) == 20 for ranking in found)
+    assert all(len({(page.filing_id, page.number) for page in ranking}) == 20 for ranking in found)
     right = [
         ranking[0].filing_id == filing for ranking, filing in zip(found, asked["filing_id"], strict=True)
     ]
@@ -193,7 +193,7 @@ def test_questions_on_statements_of_public_filings(tmp_path: Path) -> None:
         index.add(pl.DataFrame({"filing_id": ticker, "page_number": range(len(texts)), "text": texts}))
     asked, filings = [text for _, text, _ in QUESTIONS], [ticker for ticker, _, _ in QUESTIONS]
     found = rank_within_filings("accounting", index, dict.fromkeys(tickers), asked, filings, 20)
-    numbers = [[page.page_number for page in ranking] for ranking in found]
+    numbers = [[page.number for page in ranking] for ranking in found]
     first = [ranking[0] in gold for ranking, (_, _, gold) in zip(numbers, QUESTIONS, strict=True)]
     five = [
         bool(set(gold) & set(ranking[:5])) for ranking, (_, _, gold) in zip(numbers, QUESTIONS, strict=True)

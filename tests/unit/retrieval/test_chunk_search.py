@@ -101,7 +101,7 @@ def test_scope_is_applied_before_the_cut(index: ChunkIndex) -> None:
     [found] = search.find([Search(SearchQuery("revenue risk", "revenue risk"), ("f1", "f3"))])
     assert {one.filing_id for one in found} == {"f1", "f3"}
     assert len(found) <= 20
-    assert len({(one.filing_id, one.page_number) for one in found}) == len(found)
+    assert len({(one.filing_id, one.number) for one in found}) == len(found)
 
 
 def test_vectors_pad_nothing(index: ChunkIndex) -> None:
@@ -126,7 +126,7 @@ def test_nearest_agrees_with_a_plain_scan(index: ChunkIndex) -> None:
         for number, row in zip(index.numbers(filing), vectors.of_filing(filing), strict=True)
     )
     assert [round(-one.score, 4) for one in found] == pytest.approx([d for d, _, _ in plain[:7]], abs=1e-3)
-    assert {(one.filing_id, one.page_number) for one in found} <= {
+    assert {(one.filing_id, one.number) for one in found} <= {
         (f, n) for d, f, n in plain if d <= plain[6][0] + 1e-3
     }
 
@@ -141,8 +141,8 @@ def test_query_syntax_is_only_characters(index: ChunkIndex, text: str) -> None:
     [expected] = FullText(index, scope).rank([plain], [None], 50)
     assert [one.score > 0 for one in found][:1] == [one.score > 0 for one in expected][:1]
     if plain:
-        assert {(o.filing_id, o.page_number) for o in expected if o.score > 0} <= {
-            (o.filing_id, o.page_number) for o in found if o.score > 0
+        assert {(o.filing_id, o.number) for o in expected if o.score > 0} <= {
+            (o.filing_id, o.number) for o in found if o.score > 0
         }
 
 
@@ -151,8 +151,8 @@ def test_fusion_holds_a_chunk_once_and_breaks_ties_by_place(index: ChunkIndex) -
     asked = Search(SearchQuery("goodwill pension", "goodwill pension"), tuple(index.filings))
     [first], [second] = search.find([asked]), search.find([asked])
     assert first == second
-    assert len({(o.filing_id, o.page_number) for o in first}) == len(first)
-    assert first == sorted(first, key=lambda o: (-o.score, o.filing_id, o.page_number))
+    assert len({(o.filing_id, o.number) for o in first}) == len(first)
+    assert first == sorted(first, key=lambda o: (-o.score, o.filing_id, o.number))
 
 
 def test_each_filing_gets_its_share(index: ChunkIndex) -> None:
@@ -220,7 +220,7 @@ def test_a_models_rewriting_falls_back_where_it_is_none() -> None:
 def test_bm25_grows_with_relevance_and_is_not_clamped(index: ChunkIndex) -> None:
     """SQLite's own bm25 is negative, smaller better; scores here are larger better, and zero only without a word."""
     [found] = FullText(index, dict.fromkeys(index.filings)).rank(["company3 note7"], [None], 50)
-    assert (found[0].filing_id, found[0].page_number) == ("f3", 7)
+    assert (found[0].filing_id, found[0].number) == ("f3", 7)
     assert found[0].score > found[1].score > 0
     assert all(one.score >= 0 for one in found)
 
@@ -234,7 +234,7 @@ def test_two_pages_in_scope_of_fifty_are_both_found(tmp_path: Path) -> None:
     index = ChunkIndex(tmp_path)
     index.add(pl.DataFrame(rows, schema=["filing_id", "chunk_number", "text"], orient="row"))
     [ranked] = FullText(index, {"wanted": None}).rank(["margin"], [None], 5)
-    assert [(one.filing_id, one.page_number) for one in ranked] == [("wanted", 0), ("wanted", 1)]
+    assert [(one.filing_id, one.number) for one in ranked] == [("wanted", 0), ("wanted", 1)]
     vectors = LatentVectors(index)
     [near] = NearestChunks(index, vectors, ["wanted"]).search(vectors.of_queries(["margin"]), 5)
     assert {one.filing_id for one in near} == {"wanted"}

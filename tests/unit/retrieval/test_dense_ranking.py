@@ -36,7 +36,7 @@ def test_scores_are_those_of_the_plain_definition(tmp_path: Path) -> None:
     index = indexed(tmp_path, pages)
     (ranking,) = Dense(index, dict.fromkeys(index.filings)).rank([question], index.filings[:1], len(texts))
     scores = np.zeros(len(texts))
-    scores[[page.page_number for page in ranking]] = [page.score for page in ranking]
+    scores[[page.number for page in ranking]] = [page.score for page in ranking]
     assert len(ranking) == len(texts)
     assert scores == pytest.approx(expected, abs=1e-4)
 
@@ -54,10 +54,10 @@ def test_a_page_in_other_words_stands_before_one_on_something_else(
     pages = pl.DataFrame({"filing_id": ["f"] * len(texts), "page_number": range(len(texts)), "text": texts})
     index = indexed(tmp_path, pages)
     (ranking,) = Dense(index, {"f": None}).rank(["revenue"], ["f"], len(texts))
-    order = [page.page_number for page in ranking]
+    order = [page.number for page in ranking]
     assert order.index(8) < min(order.index(number) for number in (4, 5, 6, 7, 9))
     (nothing,) = Dense(index, {"f": None}).rank(["unheard of"], ["f"], 3)
-    assert [(page.page_number, page.score) for page in nothing] == [(0, 0.0), (1, 0.0), (2, 0.0)]
+    assert [(page.number, page.score) for page in nothing] == [(0, 0.0), (1, 0.0), (2, 0.0)]
 
 
 def test_a_large_scope_is_fitted_on_a_sample_that_its_order_does_not_change(

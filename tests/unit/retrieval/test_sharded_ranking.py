@@ -68,9 +68,9 @@ def test_merged_shards_rank_as_a_rebuild(
     found = ShardedTfidf(index, dict.fromkeys(index.filings)).rank([question] * 3, filings, 20)
     for ours, theirs in zip(found, expected, strict=True):
         by_page = {whole.pages.row(page.row)[:2]: page.score for page in theirs}
-        assert {(page.filing_id, page.page_number) for page in ours} == set(by_page)
+        assert {(page.filing_id, page.number) for page in ours} == set(by_page)
         for page in ours:
-            assert page.score == pytest.approx(by_page[page.filing_id, page.page_number], abs=1e-9)
+            assert page.score == pytest.approx(by_page[page.filing_id, page.number], abs=1e-9)
 
 
 def test_adding_a_filing_indexes_that_filing_only_and_ranks_as_from_scratch(tmp_path: Path) -> None:
@@ -106,13 +106,13 @@ def test_scope_is_applied_before_the_cut(tmp_path: Path, name: str) -> None:
     index = folder_of(tmp_path, frame)
     scope = dict.fromkeys(index.filings)
     (ranking,) = RETRIEVERS[name](index, scope).rank(["assets"], ["small"], 5)
-    assert [page.page_number for page in ranking] == [49, 48]
+    assert [page.number for page in ranking] == [49, 48]
     (alone,) = rank_within_filings(name, index, scope, ["assets"], ["small"], 5)
-    assert {(page.filing_id, page.page_number) for page in alone} == {("small", 48), ("small", 49)}
+    assert {(page.filing_id, page.number) for page in alone} == {("small", 48), ("small", 49)}
     assert RETRIEVERS[name](index, scope).rank(["assets"], ["absent"], 5) == [[]]
     assert rank_within_filings(name, index, scope, ["assets"], [None], 5) == [[]]
     (cited,) = RETRIEVERS[name](index, {"big": [3, 7]}).rank(["assets"], [None], 5)
-    assert [page.page_number for page in cited] == [3, 7]
+    assert [page.number for page in cited] == [3, 7]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_bm25_is_what_its_formula_says(tmp_path: Path) -> None:
     idf = np.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
     expected = idf * 2 * 2.2 / (2 + 1.2 * (1 - 0.75 + 0.75 * 3 / mean))
     assert ranking[0] == Ranked("a", 0, pytest.approx(expected))
-    assert [(page.filing_id, page.page_number, page.score) for page in ranking[1:]] == [
+    assert [(page.filing_id, page.number, page.score) for page in ranking[1:]] == [
         ("a", 1, 0),
         ("b", 2, 0),
     ]
@@ -151,10 +151,10 @@ def test_a_page_in_both_lists_stands_once_and_ties_go_to_the_earlier_page(tmp_pa
     first = [Ranked("a", 1, 0.9), Ranked("a", 2, 0.5)]
     second = [Ranked("a", 2, 7.0), Ranked("a", 1, 3.0)]
     fused = fuse([first, second])
-    assert {(page.page_number, page.score) for page in fused} == {(1, 1 / 61 + 1 / 62), (2, 1 / 62 + 1 / 61)}
+    assert {(page.number, page.score) for page in fused} == {(1, 1 / 61 + 1 / 62), (2, 1 / 62 + 1 / 61)}
     index = folder_of(tmp_path, pages(["same words"] * 4, ["b", "a", "a", "b"]))
     (ranking,) = Fusion(index, dict.fromkeys(["a", "b"])).rank(["unknown"], [None], 4)
-    assert [(page.filing_id, page.page_number) for page in ranking] == [
+    assert [(page.filing_id, page.number) for page in ranking] == [
         ("a", 1),
         ("a", 2),
         ("b", 0),

@@ -1,4 +1,4 @@
-"""The benefit model: how much quality a deeper call adds.
+"""The escalation paper's ensemble: how much quality a deeper call adds, by a ridge and boosted trees.
 
 Token-budgeted escalation, section II-B: the mean of a standardised ridge (α = 10) and a histogram gradient boosting
 regressor (learning rate 0.05, 150 iterations, at most seven leaves, ℓ2 1.0).

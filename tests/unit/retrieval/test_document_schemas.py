@@ -1,13 +1,11 @@
-"""Routing another kind of corpus by a template, and how regular and alike a corpus is."""
+"""Routing another kind of corpus by a template of its documents' names, and how regular such names are."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from apportion.evaluation.homogeneity import structural_homogeneity
 from apportion.retrieval.resolver.schema import MetadataSchema, SchemaResolver, naming_regularity, read_schema
 
 CASES = MetadataSchema(
@@ -53,17 +51,3 @@ def test_naming_regularity_counts_keys() -> None:
         "most_on_one_key": 2,
     }
     assert naming_regularity([])["unique_share"] == 0.0
-
-
-def test_twins_are_confusable_and_strangers_are_not() -> None:
-    shared = np.eye(6, dtype=np.float32)
-    twins = structural_homogeneity({"a": shared, "b": shared}, {"a": "A", "b": "B"})
-    assert twins["nearest_elsewhere"] == pytest.approx(1.0)
-    assert twins["confusable_share"] == 1.0
-    apart = {
-        "a": np.repeat(np.eye(6, dtype=np.float32)[:1], 4, axis=0),
-        "b": np.repeat(np.eye(6, dtype=np.float32)[1:2], 4, axis=0),
-    }
-    assert structural_homogeneity(apart, {})["confusable_share"] == 0.0
-    alone = structural_homogeneity({"a": shared}, {})
-    assert alone["chunks"] == 0
