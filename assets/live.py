@@ -256,7 +256,7 @@ def final_answers(
         pair_slice(outcome_set, comparison),
         inputs={"features": None, "route_outcomes": None, "retrievals": None, "predictions": None},
         arguments={"policy": escalation.policy, "predictions": origin, "hard_cap": escalation.hard_cap},
-        metadata={"model_calls": sent, "budget_name": budget.name, "predictions": origin},
+        metadata={"answers_sent": sent, "budget_name": budget.name, "predictions": origin},
     )
 
 

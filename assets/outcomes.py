@@ -65,7 +65,7 @@ def route_outcomes(
         {"outcome_set": outcome_set},
         inputs={"questions": None, "retrievals": None},
         arguments={"routes": list(routes), "model": model, **ranking},
-        metadata={"model_calls": _sent(results), "left_out_for_budget": left_out, **_statuses(results)},
+        metadata={"answers_sent": _sent(results), "left_out_for_budget": left_out, **_statuses(results)},
     )
 
 
@@ -106,7 +106,7 @@ def judgements(
         where,
         inputs={"questions": None, "route_outcomes": None},
         arguments={"judge": answering.judge},
-        metadata={"model_calls": _sent(results), **_statuses(results)},
+        metadata={"grades_sent": _sent(results), **_statuses(results)},
     )
 
 

@@ -166,7 +166,7 @@ def resolutions(
             "companies": answering.companies,
             "router": router,
         },
-        metadata={"model_calls": sum(not result.served for result in read.values())},
+        metadata={"readings_sent": sum(not result.served for result in read.values())},
     )
 
 

@@ -120,25 +120,17 @@ class Answering(dg.ConfigurableResource):  # type: ignore[type-arg]
     tokens_per_minute: int | None = None
 
     def gateway(self, ledger_path: Path, budget: Budget | None = None) -> Gateway:
-        """A gateway with these settings; limits hold for each model called."""
+        """A gateway with these settings; limits hold for each model called, whoever named it."""
         from apportion.llm.gateway import Gateway
         from apportion.llm.limits import ModelLimits
 
-        limits = ModelLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        called = [
-            name for name in (self.model, self.judge, self.second_judge, self.router, self.describer) if name
-        ]
         return Gateway(
             ledger_path,
             max_concurrency=self.concurrency,
             api_base=self.api_base,
             prices=self.price_table(),
-            limits=dict.fromkeys(called, limits),
-            structured={
-                name: self.structured
-                for name in called
-                if self.structured is not None and not name.startswith("embedded/")
-            },
+            default_limits=ModelLimits(None, self.requests_per_minute, self.tokens_per_minute),
+            default_structured=self.structured,
             budget=budget,
         )
 

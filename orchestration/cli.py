@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 
 from orchestration import cli_answers, cli_corpus, cli_deciding, cli_looking
 from orchestration.app import CallError, Settings, app
@@ -12,7 +13,7 @@ __all__ = ["app", "cli_answers", "cli_corpus", "cli_deciding", "cli_looking", "m
 
 
 def main() -> None:
-    """Run the command line; an error is one line, and its kind is the exit status."""
+    """Run the command line; an error is one line, after its traceback with --debug, and its kind is the exit status."""
     try:
         app(standalone_mode=True)
     except KeyboardInterrupt:
@@ -20,9 +21,10 @@ def main() -> None:
         sys.exit(130)
     except Exception as error:
         if Settings.debug:
-            raise
-        trace = "" if Settings.debug else " (--debug shows the traceback)" if _unforeseen(error) else ""
-        say(f"apportion: {_one_line(error)}{trace}")
+            # Dagster keeps the traceback of a step; what a command raises about it says nothing of where it was.
+            say("".join(traceback.format_exception(error)) + getattr(error, "trace", ""))
+        hint = " (--debug shows the traceback)" if _unforeseen(error) and not Settings.debug else ""
+        say(f"apportion: {_one_line(error)}{hint}")
         sys.exit(2 if isinstance(error, CallError) else 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,9 +36,10 @@ DIMENSIONS: dict[str, str | None] = {
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run left: metadata of each materialised table."""
+    """What a run left: metadata of each materialised table, and when it began (seconds of Unix time)."""
 
     metadata: Mapping[str, Mapping[str, Any]]
+    began: float
 
     @property
     def problems(self) -> list[str]:
@@ -51,8 +53,18 @@ class Finished:
 
     @property
     def model_calls(self) -> int:
-        """Calls sent, not counting those served from the ledger."""
-        return sum(int(shown.get("model_calls", 0)) for shown in self.metadata.values())
+        """Calls sent since the run began, for whatever purpose; those served from the ledger don't count."""
+        from apportion.llm.ledger import Ledger
+        from assets.resources import Warehouse
+
+        path = Warehouse().ledger_path()
+        if not path.exists():
+            return 0
+        ledger = Ledger(path)
+        try:
+            return ledger.sent_since(self.began)
+        finally:
+            ledger.close()
 
 
 def run_job(
@@ -87,6 +99,7 @@ def run_job(
     wanted = {name: fields for name, fields in settings.items() if name in definition.resource_defs}
     import dagster as dg
 
+    began = time.time()
     result = definition.execute_in_process(
         instance=instance,
         partition_key=partition,
@@ -106,7 +119,7 @@ def run_job(
         metadata[materialised.asset_key.to_user_string()] = {
             name: value.value for name, value in materialised.metadata.items()
         }
-    return Finished(metadata)
+    return Finished(metadata, began)
 
 
 def _failure(result: Any) -> WorkFailedError:

@@ -46,15 +46,15 @@ def route_summary(questions: pl.DataFrame, outcomes: pl.DataFrame, quality: pl.D
                 "quality": interval.estimate,
                 "ci_low": interval.low,
                 "ci_high": interval.high,
-                "tokens_per_question": _known_mean(graded["total_tokens"]),
-                "latency_ms": _known_mean(graded["latency_ms"]),
+                "tokens_per_question": known_mean(graded["total_tokens"]),
+                "latency_ms": known_mean(graded["latency_ms"]),
                 "cost_usd": None if graded["cost_usd"].null_count() else graded["cost_usd"].sum(),
             }
         )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _known_mean(series: pl.Series) -> float | None:
+def known_mean(series: pl.Series) -> float | None:
     """The mean, or None where a value is unknown: a mean over the known ones would be of other questions."""
     return None if series.null_count() or series.is_empty() else float(series.cast(pl.Float64).mean())  # type: ignore[arg-type]
 

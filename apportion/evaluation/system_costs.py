@@ -19,7 +19,8 @@ def system_costs(
         joules_per_token: energy of a token.
 
     ``break_even_questions`` is the number of questions from which the described index costs less in tokens than
-    routing every question (`hdrr`) does; null where routing is never dearer, or nothing was spent on the index.
+    routing every question (`hdrr`) does; null where routing is never dearer, nothing was spent on the index, or tokens
+    are unknown.
     """
     if outcomes.is_empty():
         return pl.DataFrame(schema=SCHEMA)
@@ -28,24 +29,28 @@ def system_costs(
         .agg(
             pl.len().alias("questions"),
             pl.col("calls_made").mean().alias("calls_per_question"),
-            pl.col("total_tokens").mean().alias("tokens_per_question"),
-            # One unknown price makes the mean unknown.
-            pl.when(pl.col("cost_usd").null_count() == 0)
-            .then(pl.col("cost_usd").mean())
-            .alias("usd_per_question"),
+            # One unknown count or price makes the mean unknown.
+            *(
+                pl.when(pl.col(counted).null_count() == 0).then(pl.col(counted).mean()).alias(mean)
+                for counted, mean in (
+                    ("total_tokens", "tokens_per_question"),
+                    ("cost_usd", "usd_per_question"),
+                )
+            ),
         )
         .sort("route")
     )
     index = calls.filter(pl.col("purpose") == "contextualise")
-    spent = (index["input_tokens"].fill_null(0) + index["output_tokens"].fill_null(0)).sum()
+    spent = int((index["input_tokens"].fill_null(0) + index["output_tokens"].fill_null(0)).sum())
     usd = index["cost_usd"].sum() if index.height and index["cost_usd"].null_count() == 0 else None
     described = pl.col("route") == "cbr_context"
     per_question = dict(by_route.select("route", "tokens_per_question").iter_rows())
-    saved = per_question.get("hdrr", 0.0) - per_question.get("cbr_context", float("inf"))
+    routed, read = per_question.get("hdrr"), per_question.get("cbr_context")
+    saved = 0.0 if routed is None or read is None else routed - read
     even = spent / saved if saved > 0 and spent else None
     return by_route.with_columns(
         pl.when(described).then(index.height).otherwise(0).cast(pl.Int64).alias("index_calls"),
-        pl.when(described).then(int(spent)).otherwise(0).cast(pl.Int64).alias("index_tokens"),
+        pl.when(described).then(spent).otherwise(0).cast(pl.Int64).alias("index_tokens"),
         pl.when(described & pl.lit(index.height > 0))
         .then(pl.lit(usd, dtype=pl.Float64))
         .otherwise(0.0)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from apportion.evaluation.bootstrap import mean_intervals
+from apportion.evaluation.route_tables import known_mean
 
 GROUPS = 5
 """Random groups of questions, whose means show how steady a system is."""
@@ -79,11 +80,11 @@ def system_summary(
                 "share_8_up": float((given >= 8).mean()),
                 "share_of_10": float((given == 10).mean()),
                 "group_deviation": _deviation(_means(given, [groups[name] for name in names])),
-                "calls_per_question": float(made["calls_made"].mean()),  # type: ignore[arg-type]
-                "tokens_per_question": float(made["total_tokens"].mean()),  # type: ignore[arg-type]
+                "calls_per_question": known_mean(made["calls_made"]),
+                "tokens_per_question": known_mean(made["total_tokens"]),
             }
         )
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def system_comparison(scores: pl.DataFrame, clusters: Mapping[str, str], seed: int = 0) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from apportion.llm.ledger import Sizes
+from apportion.llm.models import is_embedded
 from apportion.llm.requests import ChatRequest, canonical_json
 from apportion.tokens import encoding
 
@@ -32,7 +33,7 @@ _CL100K = re.compile(r"(^|/)(gpt-4|gpt-3\.5)")
 
 def exact_encoding(model: str) -> str | None:
     """The encoding that a model is known to count in; null where it is none of those at hand."""
-    if model.startswith("embedded/"):
+    if is_embedded(model):
         return "cl100k_base"
     if not model.startswith(("openai/", "azure/")) and "/" in model:
         return None
@@ -64,7 +65,7 @@ def sizes(request: ChatRequest) -> Sizes:
     """What ``request`` holds, in tokens of its model: estimated input, and bounds on input and output."""
     texts = [message.content for message in request.messages]
     content = sum(_count(request.model, text) for text in texts)
-    if request.model.startswith("embedded/"):
+    if is_embedded(request.model):
         # They count the messages' text and nothing else; a schema is given to them beside the prompt.
         return Sizes(content, content, request.max_output_tokens)
     estimate = content + _PER_MESSAGE_ESTIMATE * len(texts) + _PER_CALL_ESTIMATE

@@ -18,8 +18,9 @@ from apportion.defaults import CONCURRENCY
 from apportion.llm.accounts import Account, Budget
 from apportion.llm.counting import sizes
 from apportion.llm.eventloop import run
-from apportion.llm.ledger import Busy, Claimed, Ledger, Refused, Sizes
-from apportion.llm.limits import ModelLimits, RateWindow
+from apportion.llm.ledger import Admit, Busy, Claimed, Ledger, Refused, Sizes
+from apportion.llm.limits import ModelLimits, RateWindow, traffic_of
+from apportion.llm.models import is_embedded
 from apportion.llm.prices import PriceTable
 from apportion.llm.requests import NO_USAGE, CallPurpose, CallResult, ChatRequest, Status
 from apportion.llm.sending import Policy, Sending
@@ -73,9 +74,10 @@ class Gateway:
 
     ``attempts`` bounds the requests sent for one call, ``timeout_s`` each attempt, ``call_deadline_s`` a call with
     its retries and waits, ``batch_deadline_s`` a whole :meth:`complete_many`. ``limits`` by model name narrow
-    ``max_concurrency`` and add requests and tokens per minute. ``api_base`` goes to every model but the embedded
-    ones. ``structured`` overrides, by model, whether the provider takes a JSON schema. ``budget`` caps what the
-    calls may spend; it is shared by whoever names the same one in the same ledger.
+    ``max_concurrency`` and add requests and tokens per minute; a minute is one for all gateways of this process.
+    ``structured`` overrides, by model, whether the provider takes a JSON schema. ``default_limits`` and
+    ``default_structured`` hold for models not named there, and ``api_base`` for all, but for the embedded ones.
+    ``budget`` caps what the calls may spend; it is shared by whoever names the same one in the same ledger.
     """
 
     def __init__(
@@ -92,12 +94,20 @@ class Gateway:
         prices: PriceTable | None = None,
         limits: Mapping[str, ModelLimits] | None = None,
         structured: Mapping[str, bool] | None = None,
+        default_limits: ModelLimits | None = None,
+        default_structured: bool | None = None,
         budget: Budget | None = None,
     ) -> None:
         if max_concurrency < 1:
             raise ValueError(f"max_concurrency is {max_concurrency}; it must be at least 1")
         self.policy = Policy(
-            attempts, timeout_s, call_deadline_s, backoff_s, api_base, dict(structured or {})
+            attempts,
+            timeout_s,
+            call_deadline_s,
+            backoff_s,
+            api_base,
+            dict(structured or {}),
+            default_structured,
         )
         self.ledger = Ledger(ledger_path)
         self.ledger.sweep()
@@ -106,6 +116,7 @@ class Gateway:
         self._max_concurrency = max_concurrency
         self._batch_deadline_s = batch_deadline_s
         self._limits = dict(limits or {})
+        self._default_limits = default_limits or ModelLimits()
         self._windows: dict[str, RateWindow] = {}
 
     def complete_many(self, calls: Iterable[Call], *, progress: Progress | None = None) -> list[CallResult]:
@@ -176,13 +187,19 @@ class Gateway:
     def slots(self, model: str) -> int:
         """How many calls of ``model`` may be in flight at once."""
         return min(
-            self._limits.get(model, ModelLimits()).max_concurrency or self._max_concurrency,
+            self._limits_of(model).max_concurrency or self._max_concurrency,
             self._max_concurrency,
         )
 
     def window(self, model: str) -> RateWindow:
-        """The minute of calls sent to ``model``."""
-        return self._windows.setdefault(model, RateWindow(self._limits.get(model, ModelLimits())))
+        """The minute of calls sent to ``model``, by whichever gateway of this process."""
+        if model not in self._windows:
+            traffic = traffic_of(model, None if is_embedded(model) else self.policy.api_base)
+            self._windows[model] = RateWindow(self._limits_of(model), traffic=traffic)
+        return self._windows[model]
+
+    def _limits_of(self, model: str) -> ModelLimits:
+        return self._limits.get(model, ModelLimits() if is_embedded(model) else self._default_limits)
 
     @property
     def batch_deadline_s(self) -> float | None:
@@ -292,7 +309,6 @@ class _Batch:
         self, request: ChatRequest, purpose: CallPurpose, size: Sizes
     ) -> CallResult | Claimed | Busy:
         """Claim the call as soon as its model's limits and the budget let it."""
-        window = self._gateway.window(request.model)
         account = self._gateway.account
         admit = None if account is None else account.admission(request, purpose, size)
         while True:
@@ -300,15 +316,11 @@ class _Batch:
                 return _never_sent(
                     request, "timeout", "the batch's deadline passed before this call could be sent"
                 )
-            delay = window.delay(size.input_estimate + size.output_bound, time.monotonic())
-            if delay > 0:
-                await asyncio.sleep(self._within_deadline(delay))
+            claim = self._claim_now(request, purpose, size, admit)
+            if isinstance(claim, float):
+                await asyncio.sleep(self._within_deadline(claim))
                 continue
-            self._settled.clear()
-            claim = self._ledger.claim(request, purpose, size, admit)
             if not isinstance(claim, Refused):
-                if isinstance(claim, Claimed):
-                    window.note(size.input_estimate + size.output_bound, time.monotonic())
                 return claim
             if not claim.wait:
                 if account is not None:
@@ -322,6 +334,21 @@ class _Batch:
                 if time.monotonic() >= self._next_sweep:
                     self._ledger.sweep()
                     self._next_sweep = time.monotonic() + _SWEEP_S
+
+    def _claim_now(
+        self, request: ChatRequest, purpose: CallPurpose, size: Sizes, admit: Admit | None
+    ) -> CallResult | Claimed | Busy | Refused | float:
+        """The claim, or the seconds until the model's limits let it."""
+        window, tokens = self._gateway.window(request.model), size.input_estimate + size.output_bound
+        with window.lock:
+            delay = window.delay(tokens, time.monotonic())
+            if delay > 0:
+                return delay
+            self._settled.clear()
+            claim = self._ledger.claim(request, purpose, size, admit)
+            if isinstance(claim, Claimed):
+                window.note(tokens, time.monotonic())
+            return claim
 
     async def _send(self, position: int, call_id: str, size: Sizes, slots: asyncio.Semaphore) -> None:
         try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from apportion.llm.liveness import this_process
 from apportion.llm.requests import CallResult, Usage, UsageSource, sha256_name
 
 #: Columns of the published table ``calls``, in order.
@@ -111,6 +112,16 @@ class LedgerReading(ABC):
             [outcome_set],
         )
         return [Spend(**dict(row)) for row in rows]
+
+    def sent_since(self, moment: float) -> int:
+        """How many calls this process has sent since ``moment`` (seconds of Unix time), for whatever purpose."""
+        process = this_process()
+        rows = self.query(
+            "SELECT count(*) AS sent FROM calls JOIN workers USING (worker_id)"
+            " WHERE created_at >= ? AND host = ? AND pid = ? AND process_started IS ?",
+            [moment, process.host, process.pid, process.started],
+        )
+        return int(rows[0]["sent"])
 
     def mean_output(self, model: str, purpose: str) -> int | None:
         """Mean output tokens of a model's newest thousand calls for a purpose, rounded up; null if there are none."""

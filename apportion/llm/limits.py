@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -25,44 +26,81 @@ class ModelLimits:
                 raise ValueError(f"{name} is {value}; it must be at least 1, or left out for no limit")
 
 
-class RateWindow:
-    """A sliding minute of what was sent to one model. A call larger than the limit goes alone."""
+class Traffic:
+    """What went to one model lately, whoever sent it, and the silence that its provider asked for."""
 
-    def __init__(self, limits: ModelLimits, *, window_s: float = _WINDOW_S) -> None:
+    def __init__(self) -> None:
+        #: Held from asking for a turn until it is taken, so that two threads don't take the same one.
+        self.lock = threading.RLock()
+        self.sent: deque[tuple[float, int]] = deque()
+        self.tokens = 0
+        self.paused_until = 0.0
+
+
+_traffic: dict[tuple[str | None, str], Traffic] = {}
+_traffic_lock = threading.Lock()
+
+
+def traffic_of(model: str, api_base: str | None) -> Traffic:
+    """This process's traffic to a model at an address: a provider's minute doesn't start anew with each batch."""
+    with _traffic_lock:
+        return _traffic.setdefault((api_base, model), Traffic())
+
+
+class RateWindow:
+    """A sliding minute of what was sent to one model. A call larger than the limit goes alone.
+
+    ``traffic`` is shared with others who call the model; without it the window has its own.
+    """
+
+    def __init__(
+        self, limits: ModelLimits, *, traffic: Traffic | None = None, window_s: float | None = None
+    ) -> None:
         self._limits = limits
-        self._window_s = window_s
-        self._sent: deque[tuple[float, int]] = deque()
-        self._tokens = 0
-        self._paused_until = 0.0
+        self._traffic = traffic or Traffic()
+        self._window_s = _WINDOW_S if window_s is None else window_s
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held between :meth:`delay` and :meth:`note`."""
+        return self._traffic.lock
 
     def delay(self, tokens: int, now: float) -> float:
         """Seconds until a call of ``tokens`` tokens may go at the earliest; 0 is now."""
-        while self._sent and self._sent[0][0] <= now - self._window_s:
-            self._tokens -= self._sent.popleft()[1]
-        delay = max(0.0, self._paused_until - now)
-        requests, limit = self._limits.requests_per_minute, self._limits.tokens_per_minute
-        if requests is not None and len(self._sent) >= requests:
-            delay = max(delay, self._sent[-requests][0] + self._window_s - now)
-        if limit is not None and self._sent and self._tokens + tokens > limit:
-            excess = self._tokens + tokens - limit
-            for at, size in self._sent:
-                excess -= size
-                delay = max(delay, at + self._window_s - now)
-                if excess <= 0:
-                    break
-        return delay
+        with self.lock:
+            traffic, sent = self._traffic, self._traffic.sent
+            while sent and sent[0][0] <= now - self._window_s:
+                traffic.tokens -= sent.popleft()[1]
+            delay = max(0.0, traffic.paused_until - now)
+            requests, limit = self._limits.requests_per_minute, self._limits.tokens_per_minute
+            if requests is not None and len(sent) >= requests:
+                delay = max(delay, sent[-requests][0] + self._window_s - now)
+            if limit is not None and sent and traffic.tokens + tokens > limit:
+                excess = traffic.tokens + tokens - limit
+                for at, size in sent:
+                    excess -= size
+                    delay = max(delay, at + self._window_s - now)
+                    if excess <= 0:
+                        break
+            return delay
 
     def note(self, tokens: int, now: float) -> None:
         """A call of ``tokens`` tokens goes now."""
-        self._sent.append((now, tokens))
-        self._tokens += tokens
+        with self.lock:
+            self._traffic.sent.append((now, tokens))
+            self._traffic.tokens += tokens
 
     def pause(self, seconds: float, now: float) -> None:
         """The provider asked for silence: nothing goes for so long."""
-        self._paused_until = max(self._paused_until, now + seconds)
+        with self.lock:
+            self._traffic.paused_until = max(self._traffic.paused_until, now + seconds)
 
     async def wait(self, tokens: int) -> None:
         """Return when a call of ``tokens`` tokens may go, and note it."""
-        while (delay := self.delay(tokens, time.monotonic())) > 0:
+        while True:
+            with self.lock:
+                delay = self.delay(tokens, time.monotonic())
+                if delay <= 0:
+                    self.note(tokens, time.monotonic())
+                    return
             await asyncio.sleep(delay)
-        self.note(tokens, time.monotonic())

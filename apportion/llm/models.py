@@ -7,6 +7,11 @@ from apportion.defaults import JUDGE, READER
 EMBEDDED = (READER, JUDGE)
 
 
+def is_embedded(model: str) -> bool:
+    """Whether a model is one of the package's own: it has no server, no price and no limits."""
+    return model.startswith("embedded/")
+
+
 def check_model(model: str) -> None:
     """Refuse a name that no provider answers to.
 
@@ -15,7 +20,7 @@ def check_model(model: str) -> None:
     """
     if model in EMBEDDED:
         return
-    if model.startswith("embedded/"):
+    if is_embedded(model):
         raise ValueError(f"there is no model {model!r}; embedded models: {', '.join(EMBEDDED)}")
     from apportion.llm.transport import litellm_module
 

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from apportion.llm.models import is_embedded
 from apportion.llm.requests import Usage
 
 _MILLION = 1_000_000
@@ -94,7 +95,7 @@ class PriceTable:
         """The price of ``model``, null where it is unknown."""
         if model in self._own:
             return self._own[model]
-        if model.startswith("embedded/"):
+        if is_embedded(model):
             return _FREE
         table = _litellm_table()
         provider, _, name = model.partition("/")

@@ -35,6 +35,7 @@ class Policy:
     backoff_s: float
     api_base: str | None
     structured: Mapping[str, bool] = field(default_factory=dict)
+    default_structured: bool | None = None
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -150,7 +151,9 @@ class Sending:
                 timeout_s=max(0.001, min(self._policy.timeout_s, left)),
                 api_base=self._policy.api_base,
                 with_schema=self._request.response_schema is not None
-                and schema_mode(self._request.model, self._policy.structured),
+                and schema_mode(
+                    self._request.model, self._policy.structured, self._policy.default_structured
+                ),
             )
         except asyncio.CancelledError:
             raise

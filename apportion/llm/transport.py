@@ -16,6 +16,7 @@ from typing import Any
 
 from apportion.llm.counting import estimate_text
 from apportion.llm.ledger import Sizes
+from apportion.llm.models import is_embedded
 from apportion.llm.redaction import RedactingFilter
 from apportion.llm.requests import ChatRequest, Usage
 from apportion.llm.structured import instruction
@@ -79,12 +80,14 @@ def _register_embedded(litellm: Any) -> None:
     register(litellm)
 
 
-def schema_mode(model: str, override: Mapping[str, bool]) -> bool:
-    """Whether a model's provider takes a JSON schema; ``override`` has the last word."""
+def schema_mode(model: str, override: Mapping[str, bool], default: bool | None = None) -> bool:
+    """Whether a model's provider takes a JSON schema: by ``override``, else ``default``, else as LiteLLM knows it."""
     if model in override:
         return override[model]
-    if model.startswith("embedded/"):
+    if is_embedded(model):
         return True
+    if default is not None:
+        return default
     return bool(litellm_module().supports_response_schema(model=model))
 
 
@@ -116,7 +119,7 @@ async def send(
         }
     elif request.response_schema is not None:
         messages.append({"role": "system", "content": instruction(request.response_schema)})
-    if api_base is not None and not request.model.startswith("embedded/"):
+    if api_base is not None and not is_embedded(request.model):
         arguments["api_base"] = api_base
     async with asyncio.timeout(timeout_s):
         response = await litellm.acompletion(

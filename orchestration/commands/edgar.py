@@ -33,6 +33,7 @@ def ingest_days(first: str, last: str | None, forms: str | None, filers: str | N
     settings = {"edgar": {"forms": names(forms or ""), "filers": names(filers or "")}}
     quiet()
     failed: list[str] = []
+    traces: list[str] = []
     with open_instance() as instance, listen(ProgressBar()):
         for day in days:
             try:
@@ -41,10 +42,12 @@ def ingest_days(first: str, last: str | None, forms: str | None, filers: str | N
             except WorkFailedError as error:
                 say(f"{day}: {error}")
                 failed.append(day.isoformat())
+                traces.append(error.trace)
     refresh_catalogue()
     if failed:
         raise WorkFailedError(
-            f"{len(failed)} of {len(days)} days failed ({', '.join(failed)}); the same command goes on with them"
+            f"{len(failed)} of {len(days)} days failed ({', '.join(failed)}); the same command goes on with them",
+            "\n".join(traces),
         )
 
 

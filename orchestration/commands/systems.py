@@ -75,8 +75,10 @@ def compare_systems(outcome_set: str, settings: Mapping[str, Mapping[str, Any]],
             check_judge(judge)
     quiet()
     with open_instance() as instance, listen(ProgressBar()):
-        for line in run_job(instance, "compare_systems", outcome_set, settings).problems:
-            say(line)
+        finished = run_job(instance, "compare_systems", outcome_set, settings)
+    for line in finished.problems:
+        say(line)
+    say(f"set {outcome_set}: {finished.model_calls} model calls made")
     refresh_catalogue()
     store = Store()
     judge = settings["answering"]["judge"]

@@ -111,9 +111,12 @@ def test_no_surprise_bills(apportion: CommandLine, tmp_path: Path) -> None:
         key = "sk-not-a-real-key-0123456789"
         env = {"OPENAI_API_KEY": key}
         ask = ("run", "--set", "tiny", "--routes", "top1", "--model", MODEL, "--api-base", server.url)
-        refused = apportion(*ask, env=env)
+        refused = apportion("--debug", *ask, env=env)
         assert refused.status == 1
-        assert "--max-tokens" in refused.err
+        assert "--max-tokens" in refused.error_lines[-1]
+        # The traceback is the failing step's: where the calls were refused, not where the run was given up.
+        assert "in route_outcomes" in refused.err
+        assert "in call_models" in refused.err
         assert "8 calls" in refused.err
         assert server.log() == []
         capped = apportion(*ask, "--max-tokens", "2500", env=env)

@@ -128,7 +128,9 @@ def test_retry_after_is_honoured(make: Any, server: Any, value: str) -> None:
 
 
 def test_a_retry_after_beyond_the_deadline_ends_the_call(make: Any, server: Any) -> None:
-    result = one(make(call_deadline_s=2.0), "429:3600 ok", "too long to wait")
+    # A model of its own: its provider's silence is kept for the process.
+    model = "openai/silent-model"
+    result = one(make(call_deadline_s=2.0), "429:3600 ok", "too long to wait", model=model)
     assert (result.status, result.attempts) == ("rate_limited", 1)
     assert len(server.requests("too long to wait")) == 1
 
@@ -232,8 +234,10 @@ def test_an_answer_cut_off_is_truncated_and_its_tokens_counted(make: Any, step: 
 
 
 @pytest.mark.parametrize("structured", [True, False])
-def test_structured_answers(make: Any, structured: bool, server: Any) -> None:
-    gateway = make(structured={"openai/own-model": structured})
+@pytest.mark.parametrize("named", [True, False])
+def test_structured_answers(make: Any, structured: bool, named: bool, server: Any) -> None:
+    other = {"structured": {"openai/own-model": structured}, "default_structured": not structured}
+    gateway = make(**other if named else {"default_structured": structured})
     options = {"response_schema": VERDICT, "max_output_tokens": 50 + structured}
     plain = one(gateway, "ok", "plain", **options)
     fenced = one(gateway, "fenced", "fenced", **options)
@@ -563,16 +567,18 @@ def test_an_interrupt_leaves_a_call_on_record_as_possibly_paid(make: Any, server
     ("limits", "sent"),
     [
         (ModelLimits(requests_per_minute=2), 2),
-        # A call reserves its prompt and 200 tokens of output: a second one would pass 300 a minute.
-        (ModelLimits(tokens_per_minute=300), 1),
+        # A call reserves its prompt and 200 tokens of output: a third one would pass 600 a minute.
+        (ModelLimits(tokens_per_minute=600), 2),
     ],
 )
 def test_what_a_minute_does_not_hold_is_not_sent_in_it(
     make: Any, server: Any, limits: ModelLimits, sent: int
 ) -> None:
-    name = f"minute {limits}"
-    gateway = make(limits={"openai/own-model": limits}, batch_deadline_s=1.0)
-    results = gateway.complete_many([call("ok", f"{name} {i}", max_output_tokens=200) for i in range(5)])
+    name, model = f"minute {limits}", f"openai/minute-model-{limits.tokens_per_minute}"
+    calls = [call("ok", f"{name} {i}", model=model, max_output_tokens=200) for i in range(5)]
+    # The second gateway is in the minute that the first began.
+    results = make(limits={model: limits}).complete_many(calls[:1])
+    results += make(default_limits=limits, batch_deadline_s=1.0).complete_many(calls[1:])
     assert [result.status for result in results].count("ok") == sent
     assert [result.status for result in results].count("timeout") == 5 - sent
     assert sum(entry["name"].startswith(name) for entry in server.log()) == sent

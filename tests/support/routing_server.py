@@ -1,4 +1,4 @@
-"""A model server for the document-routed systems: reads questions, checks chunks, describes, embeds, reranks, answers.
+"""A model server for every kind of call: reads questions, checks chunks, describes, embeds, reranks, answers, grades.
 
 Every reply follows from the request, so that repeated calls have the same answers. It runs in threads of this process.
 """
@@ -10,17 +10,24 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class Served:
-    """Where the server is, and the requests it has had: path and body."""
+    """Where the server is, the requests it has had (kind and body), and when each came and was answered.
 
-    def __init__(self, url: str, seen: list[tuple[str, dict[str, Any]]]) -> None:
+    Times are of this process's monotonic clock; ``spans`` are in the order of arrival, if one call goes at a time.
+    """
+
+    def __init__(
+        self, url: str, seen: list[tuple[str, dict[str, Any]]], spans: list[tuple[float, float]]
+    ) -> None:
         self.url = url
         self.seen = seen
+        self.spans = spans
 
     def count(self, kind: str) -> int:
         return sum(path == kind for path, _ in self.seen)
@@ -38,6 +45,11 @@ def chat(body: dict[str, Any]) -> tuple[str, str]:
     """The kind of a chat request and the reply to it."""
     prompt = json.dumps(body)
     user = body["messages"][1]["content"]
+    if body["messages"][0]["content"].startswith("Grade"):
+        labels = re.findall(r'label="?(\w)', user)
+        return "judge", json.dumps({"grades": [{"label": n, "correct": True, "score": 1.0} for n in labels]})
+    if body["messages"][0]["content"].startswith("Score"):
+        return "rubric", json.dumps({"score": 7, "reason": "nearly"})
     if "tickers" in prompt:
         return "route", json.dumps({"query": user, "keywords": user.split(), "tickers": [], "years": []})
     if "belongs" in prompt:
@@ -53,9 +65,11 @@ def chat(body: dict[str, Any]) -> tuple[str, str]:
 def running() -> Iterator[Served]:
     """The server on a free port."""
     seen: list[tuple[str, dict[str, Any]]] = []
+    spans: list[tuple[float, float]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
+            came = time.monotonic()
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path.endswith("/embeddings"):
                 rows = [
@@ -94,6 +108,7 @@ def running() -> Iterator[Served]:
                     "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
                 }
             seen.append((kind, body))
+            spans.append((came, time.monotonic()))
             raw = json.dumps(reply).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -108,7 +123,7 @@ def running() -> Iterator[Served]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield Served(f"http://127.0.0.1:{server.server_port}/v1", seen)
+        yield Served(f"http://127.0.0.1:{server.server_port}/v1", seen, spans)
     finally:
         server.shutdown()
         server.server_close()

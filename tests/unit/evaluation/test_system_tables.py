@@ -21,6 +21,7 @@ from apportion.evaluation.systems import (
 )
 from apportion.judging.rubric import plan_rubric, read_score, rubric_rows, score_by_rules
 from apportion.llm.fences import parse
+from warehouse.contracts import TABLES
 
 NAMES = [f"q{i:03d}" for i in range(40)]
 CLUSTERS = {name: f"f{int(name[1:]) // 4}" for name in NAMES}
@@ -66,6 +67,32 @@ def test_summary_and_comparison_by_hand() -> None:
         )  # type: ignore[operator]
     )
     assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+
+
+def test_unknown_tokens_stay_unknown() -> None:
+    routes = ("cbr", "cbr_context", "hdrr")
+    outcomes = pl.DataFrame(
+        {
+            "route": [r for r in routes for _ in range(2)],
+            "calls_made": [1] * 6,
+            "total_tokens": [None, None, 10, None, 20, 40],
+            "cost_usd": [0.0] * 6,
+        }
+    )
+    scores = pl.DataFrame([row for route in routes for row in scored(route)])
+    summary = system_summary(scores, outcomes, CLUSTERS)
+    # A mean over the known ones would be of other questions.
+    assert summary["tokens_per_question"].to_list() == [None, None, 30.0]
+    calls = pl.DataFrame(
+        {"purpose": ["contextualise"], "input_tokens": [5], "output_tokens": [1], "cost_usd": [0.0]}
+    )
+    costs = system_costs(outcomes, calls)
+    assert costs["tokens_per_question"].to_list() == [None, None, 30.0]
+    assert costs["watt_hours_per_question"].is_null().to_list() == [True, True, False]
+    assert costs["break_even_questions"].to_list() == [None] * 3
+    for table, rows in (("system_summary", summary), ("system_costs", costs)):
+        required = {column.name for column in TABLES[table].columns if not column.nullable}
+        assert not any(rows[name].null_count() for name in required & set(rows.columns))
 
 
 def test_unjudged_answers_are_counted_apart() -> None:

@@ -1,4 +1,4 @@
-"""An option that a command takes reaches what the command does."""
+"""An option that a command takes is read by it; that it reaches the model is shown by `test_sent_calls`."""
 
 from __future__ import annotations
 
