@@ -10,7 +10,7 @@ from commandline import CommandLine
 
 from apportion import defaults
 from apportion.llm.models import EMBEDDED
-from apportion.prediction import gain
+from apportion.prediction import ensemble
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import DEPTHS, check_routes
 from apportion.routes.systems import CHUNKED
@@ -53,7 +53,7 @@ def test_defaults_are_names_that_there_are() -> None:
     assert defaults.RETRIEVER in RETRIEVERS
     assert defaults.POOL in POOLS
     assert defaults.POLICY in DEPLOYABLE
-    assert defaults.GAIN_MODEL == gain.NAME
+    assert defaults.GAIN_MODEL == ensemble.NAME
     assert set(EMBEDDED) == {defaults.READER, defaults.JUDGE}
     assert check_routes(defaults.ROUTES) == tuple(DEPTHS)
     assert {defaults.CHEAP, defaults.DEEP} <= set(defaults.ROUTES)

@@ -7,19 +7,16 @@ from typing import get_args
 
 import pytest
 
-from apportion import defaults
 from apportion.allocation.policies import POLICIES, REFUSAL
 from apportion.corpus.page_kinds import PAGE_KINDS
 from apportion.evaluation import coverage, policy_tables, systems
 from apportion.importing import generic
 from apportion.llm.requests import OUTCOMES, PURPOSES, Purpose, Status, UsageSource
-from apportion.prediction import ensemble
 from apportion.report import routing_plots
 from apportion.retrieval.accounting.signals import COLUMNS, SIGNALS
 from apportion.retrieval.chunk_search import FusedScore
 from apportion.retrieval.latent import LatentVectors
 from apportion.retrieval.resolver import resolver
-from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routing import laboratory, routers
 from assets.resources import Answering
 from warehouse.contracts import TABLES, shared
@@ -66,13 +63,6 @@ def test_what_is_one_of_a_vocabulary_stands_in_it() -> None:
     assert REFUSAL in POLICIES
     assert generic.JUDGED_BY in shared.JUDGED_BY
     assert set(generic.SUCCESS.values()) <= set(OUTCOMES)
-
-
-def test_what_holds_unless_told_otherwise_is_known() -> None:
-    assert defaults.GAIN_MODEL == ensemble.NAME
-    assert defaults.POLICY in POLICIES
-    assert defaults.RETRIEVER in RETRIEVERS
-    assert defaults.POOL in shared.POOLS
 
 
 def test_the_settings_begin_with_what_needs_no_model() -> None:
