@@ -28,6 +28,9 @@ def read_questions(path: Path) -> Corpus:
     for line, row in _rows(path, problems):
         _add(rows, problems, path.name, line, row)
     if not rows:
+        named = columns_of(path)
+        if named and "question" not in named:
+            raise ValueError(f"{path}: no column `question`; its columns: {', '.join(named)}")
         reasons = "; ".join(str(problem) for problem in problems[:3]) or "the file is empty"
         raise ValueError(f"{path}: no usable question ({reasons})")
     nothing = pl.DataFrame(schema={"filing_id": pl.String, "sha256": pl.String})
@@ -40,15 +43,26 @@ def read_questions(path: Path) -> Corpus:
     )
 
 
-def holds_questions(path: Path) -> bool:
-    """Whether a file is one of questions by its first row: a column or key ``question``, and not FinanceBench's own."""
+def columns_of(path: Path) -> list[str]:
+    """Columns of a CSV file, keys of the first object of a JSONL file; none of a folder or another file of text.
+
+    Raises:
+        UnicodeDecodeError: the file isn't UTF-8 text.
+    """
     if not path.is_file():
-        return False
-    try:
-        _, first = next(_rows(path, []), (0, {}))
-    except ValueError:
-        return False
-    return "question" in first and "financebench_id" not in first
+        return []
+    if path.suffix.lower() == ".csv":
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            return [name for name in csv.DictReader(handle).fieldnames or [] if name]
+    with path.open(encoding="utf-8-sig") as handle:
+        for raw in handle:
+            try:
+                found = json.loads(raw)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(found, dict):
+                return list(found)
+    return []
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:

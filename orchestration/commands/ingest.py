@@ -50,16 +50,43 @@ def ingest_source(path: Path | None, kind: str, *, batch: str, outcome_set: str)
 
 
 def kind_of(paths: Sequence[Path]) -> str:
-    """What paths hold, where nobody says: a FinanceBench data set where its questions are, filings, or questions."""
+    """What paths hold, where nobody says: a FinanceBench data set where its questions are, filings, or questions.
+
+    Raises:
+        CallError: nothing is at a path, or what is there could be anything.
+    """
     from apportion.corpus.financebench import QUESTIONS_FILE, find_file
     from apportion.corpus.gathering import holds_documents
-    from apportion.corpus.questions import holds_questions
+    from apportion.corpus.questions import columns_of
 
+    for path in paths:
+        if not path.exists():
+            raise CallError(f"{path}: there is nothing here")
     if any(find_file(path, QUESTIONS_FILE) is not None for path in paths if path.is_dir()):
         return FINANCEBENCH
     if any(holds_documents(path) for path in paths):
         return "filings"
-    return QUESTIONS if len(paths) == 1 and holds_questions(paths[0]) else FINANCEBENCH
+    kinds = []
+    for path in paths:
+        found, columns = "", list[str]()
+        try:
+            columns = columns_of(path)
+        except UnicodeDecodeError:
+            found = " (not UTF-8 text)"
+        if path.name == QUESTIONS_FILE or "financebench_id" in columns:
+            kinds.append(FINANCEBENCH)
+        elif "question" in columns:
+            kinds.append(QUESTIONS)
+        else:
+            found = f" (no column `question`; its columns: {', '.join(columns)})" if columns else found
+            raise CallError(
+                f"cannot tell what {path} is{found}; say --as filings, {QUESTIONS} or {FINANCEBENCH}"
+            )
+    if len(paths) > 1:
+        raise CallError(
+            f"{len(paths)} files of questions: name one at a time, each brings a set of its own (--set NAME)"
+        )
+    return kinds[0]
 
 
 def ingest_files(paths: Sequence[Path], batch: str | None) -> None:

@@ -9,6 +9,15 @@ from hypothesis import strategies as st
 from apportion.features.signals import SIGNAL_GROUPS, SIGNALS, answer_signals, retrieval_signals
 from warehouse.contracts import TABLES
 
+UNKNOWN_WITHOUT = {
+    "figures_derived": "three figures",
+    "figures_supported": "a context, or a figure",
+    "asked_years_missing": "a year in the question",
+    "type_mismatch": "a kind of answer that the question asks for",
+    "items_echoed": "a line item in the question",
+}
+"""Signals that say nothing where something is lacking, though other companies are known; the others always speak."""
+
 QUESTION = "What is the FY2022 gross margin (in percent) for Alder?"
 
 
@@ -80,8 +89,20 @@ def test_any_text_has_signals_within_the_contract(question: str, answer: str | N
     assert set(found) == set(SIGNALS) - elsewhere
     for name, value in found.items():
         column = columns[name]
-        assert value is not None or column.nullable
+        assert value is not None or name in UNKNOWN_WITHOUT
         if value is not None and column.low is not None:
             assert value >= column.low
         if value is not None and column.high is not None:
             assert value <= column.high
+
+
+def test_each_that_may_be_unknown_is_where_what_it_needs_lacks() -> None:
+    bare = answer_signals("Discuss the outlook.", "It is good.", other_companies=["Birch"], context="")
+    assert {name for name, value in bare.items() if value is None} == set(UNKNOWN_WITHOUT)
+    told = answer_signals(
+        QUESTION,
+        "In FY2022: 40 / 100 = 0.4, a gross margin of 40%.",
+        other_companies=["Birch"],
+        context="40 100",
+    )
+    assert None not in told.values()
