@@ -2,7 +2,7 @@
 
 Decisions use predicted costs and the bill comes in realised ones (escalation paper, section II-A). Section III-I
 suggests both remedies here: counting only the work that remains when the deep route reuses the cheap one's context,
-and keeping a calibrated margin under a hard cap.
+and keeping a calibrated margin under a hard cap. For users of the library: commands keep caps in the call ledger.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Down an order, each budget accepts runs: as far as the running sum fits, then from the next call that fits. Running
 sums find the end of a run and a tree of least costs finds the next call, both in logarithmic time, so a budget costs
-its runs and not its questions. Selections stay runs until somebody asks for rows.
+its runs and not its questions. Selections stay runs until somebody asks for rows. For users of the library: commands
+have a handful of budgets and take ``greedy``.
 """
 
 from __future__ import annotations

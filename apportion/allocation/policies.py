@@ -106,13 +106,23 @@ def order_signals(policy: str, candidates: Candidates) -> list[NDArray[np.float6
 def select(
     policy: str, candidates: Candidates, budgets: Sequence[int], *, seed: int = 0
 ) -> NDArray[np.bool_]:
-    """Return who is escalated at each budget, shape (len(budgets), n).
+    """Return who is escalated at each budget, shape (len(budgets), n); see `ordered_selection`."""
+    return ordered_selection(policy, candidates, budgets, seed=seed)[1]
+
+
+def ordered_selection(
+    policy: str, candidates: Candidates, budgets: Sequence[int], *, seed: int = 0
+) -> tuple[NDArray[np.int64] | None, NDArray[np.bool_]]:
+    """Return the policy's order, None for the knapsack kinds, and who is escalated at each budget.
 
     Args:
         policy: one of `POLICIES`.
         candidates: n candidates; the oracle kinds need their realised values.
-        budgets: whole tokens, in the policy's own currency (see `budget_levels`).
+        budgets: whole tokens, in the policy's own currency (see `budget_levels`), shape (b,).
         seed: of `random`.
+
+    Returns:
+        Positions of all candidates, shape (n,), as `policy_order` gives them, and booleans of shape (b, n).
 
     Raises:
         ValueError: for an unknown policy, a negative or fractional budget, or values that the policy lacks.
@@ -121,14 +131,14 @@ def select(
     levels = whole_budgets(budgets)
     order = policy_order(policy, candidates, seed=seed)
     if order is not None:
-        return first_fit(order, candidates.predicted_cost, levels)
+        return order, first_fit(order, candidates.predicted_cost, levels)
     gains, costs, unit = knapsack_problem(policy, candidates)
     by_key = np.argsort(candidates.ranks)
     chosen = np.zeros((levels.shape[0], len(candidates)), dtype=np.bool_)
     gains, weights = gains[by_key], units(costs, unit)[by_key]
     for row, budget in enumerate(levels):
         chosen[row, by_key] = solve(gains, weights, int(budget) // unit)[0]
-    return chosen
+    return None, chosen
 
 
 def knapsack_problem(

@@ -2,6 +2,7 @@
 
 One seed is in memory at a time, and each policy's rows are written as soon as they are known. Rows of a policy stand
 in order of position (orders) or of budget and question id (selections), so the same predictions give the same bytes.
+For users of the library: commands hold their tables in memory and run ``evaluation/sweep``, which chooses the same.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import numpy as np
 import polars as pl
 
 from apportion.allocation.candidates import Candidates
-from apportion.allocation.greedy import first_fit
-from apportion.allocation.policies import PAPER_POLICIES, budget_levels, known, policy_order, select
+from apportion.allocation.policies import PAPER_POLICIES, budget_levels, known, ordered_selection
 
 FRACTIONS: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Budget fractions of the escalation paper, section III-A."""
@@ -137,11 +137,8 @@ class _Batch:
     ) -> None:
         """Order and select by one policy, and write both."""
         budgets = budget_levels(policy, self.candidates, fractions)
-        order = policy_order(policy, self.candidates, seed=self.seed)
-        if order is None:
-            chosen = select(policy, self.candidates, budgets)
-        else:
-            chosen = first_fit(order, self.candidates.predicted_cost, budgets)
+        order, chosen = ordered_selection(policy, self.candidates, budgets, seed=self.seed)
+        if order is not None:
             self._write_order(policy, order, order_writer)
         places = [np.flatnonzero(row).astype(np.int32) for row in chosen]
         self._write_selections(policy, fractions, places, selection_writer)

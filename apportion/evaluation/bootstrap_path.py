@@ -2,7 +2,8 @@
 
 Reweighting items changes neither their hulls nor the order of slopes, so one order serves every resample: the counts
 of the drawn filings stream along it. A resample of filings has its own number of questions; its spend and gain are
-scaled to the batch's, so that a budget means the same tokens a question in each.
+scaled to the batch's, so that a budget means the same tokens a question in each. For users of the library: published
+tables resample policies of other kinds with ``bootstrap``.
 """
 
 from __future__ import annotations

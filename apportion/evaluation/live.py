@@ -12,7 +12,13 @@ import numpy.typing as npt
 import polars as pl
 
 from apportion.allocation.candidates import Candidates
-from apportion.allocation.policies import ORACLE_POLICIES, budget_levels, known, policy_order, select
+from apportion.allocation.policies import (
+    ORACLE_POLICIES,
+    budget_levels,
+    known,
+    ordered_selection,
+    policy_order,
+)
 from apportion.evaluation.pairs import Floats
 from apportion.evaluation.sweep import whole_costs
 
@@ -100,8 +106,7 @@ def plan_escalation(
         limit = budget_levels(policy, candidates, [budget or 0.0])[0]
     if limit < 0:
         raise ValueError(f"a cap below zero ({limit}) buys nothing; give 0 or more")
-    chosen = select(policy, candidates, [limit], seed=seed)[0]
-    order = policy_order(policy, candidates, seed=seed)
+    order, [chosen] = ordered_selection(policy, candidates, [limit], seed=seed)
     if order is None:
         # A knapsack has no order of its own: its calls go out by gain per token.
         order = policy_order("gain_per_token", candidates, seed=seed)

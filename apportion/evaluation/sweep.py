@@ -16,8 +16,7 @@ from apportion.allocation.policies import (
     ORACLE_POLICIES,
     POLICIES,
     budget_levels,
-    policy_order,
-    select,
+    ordered_selection,
 )
 from apportion.evaluation.pairs import Floats, Pairs
 
@@ -219,8 +218,7 @@ def sweep_policies(
             limits[p, s] = levels
             if bought is not None:
                 continue
-            chosen[p, s] = select(policy, candidates, levels, seed=seed)
-            order = policy_order(policy, candidates, seed=seed)
+            order, chosen[p, s] = ordered_selection(policy, candidates, levels, seed=seed)
             if order is not None:
                 orders[policy, seed] = order
     if bought is not None:

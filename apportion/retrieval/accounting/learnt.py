@@ -2,7 +2,7 @@
 
 A conditional logit (McFadden 1974) over the pages of each question's filing: a page is the answer's with probability
 proportional to exp(w · signals). Weights are drawn towards the untrained ones. The untrained fusion is the retriever's;
-how this one compares, held out, stands in ``docs/accounting-retrieval.md``.
+how this one compares, held out, stands in ``docs/accounting-retrieval.md``, and why no command learns them.
 """
 
 from __future__ import annotations

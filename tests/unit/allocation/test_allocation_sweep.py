@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import worlds
 
 from apportion.allocation.candidates import Candidates
-from apportion.allocation.policies import PAPER_POLICIES, budget_levels, policy_order, select
+from apportion.allocation.policies import PAPER_POLICIES, POLICIES, budget_levels, policy_order, select
 from apportion.allocation.sweep import FRACTIONS, sweep
+from apportion.evaluation.sweep import order_frames, selection_frames, sweep_policies
 
 
 def predictions(n=60):
@@ -65,6 +67,44 @@ def test_writes_what_the_policies_choose(tmp_path):
                 assert line["selected"] == got.height
                 assert line["predicted_spend"] == got["predicted_cost"].sum()
                 assert line["realised_spend"] == got["realised_cost"].sum()
+
+
+def test_the_commands_sweep_chooses_the_same(tmp_path):
+    world = worlds.pairs(80, seed=5)
+    signals, predicted = worlds.features(world, 6), worlds.predictions(world, seed=7)
+    swept = sweep_policies(
+        world, signals, predicted, gain_model="ridge_boosting", cost_model="exact_prompt", budgets=FRACTIONS
+    )
+    said = signals.select(
+        "question_id",
+        "margin",
+        confidence="cheap_confidence",
+        refused=pl.col("cheap_refused").cast(pl.Float64),
+    )
+    rows = [
+        pl.DataFrame(
+            {
+                "seed": seed,
+                "question_id": world.frame["question_id"],
+                "predicted_gain": swept.predicted_gain[s],
+                "predicted_cost": swept.predicted_cost[s],
+                "realised_gain": world.gain,
+                "realised_cost": world.frame["deep_tokens"],
+            }
+        ).join(said, on="question_id")
+        for s, seed in enumerate(swept.seeds)
+    ]
+    pl.concat(rows).write_parquet(tmp_path / "p.parquet")
+    sweep(tmp_path / "p.parquet", tmp_path / "o.parquet", tmp_path / "s.parquet", policies=POLICIES)
+    for file, frames in (
+        ("o", order_frames(swept)),
+        ("s", selection_frames(swept, "top5")),
+    ):
+        written = pl.read_parquet(tmp_path / f"{file}.parquet")
+        theirs = pl.concat(frames).select(written.columns)
+        ours = written.cast(dict(theirs.schema))
+        assert ours.height > 0
+        assert ours.sort(pl.all()).equals(theirs.sort(pl.all())), file
 
 
 def test_row_order_changes_no_byte(tmp_path):
