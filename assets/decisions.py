@@ -15,9 +15,10 @@ from apportion.features.decision import decision_features
 from apportion.features.logged import answer_rows, logged_features
 from apportion.features.signals import SIGNAL_GROUPS, retrieval_signals
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.crossfit import Training, crossfit
+from apportion.prediction.crossfit import crossfit
 from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
+from apportion.prediction.training import Training
 from apportion.retrieval.retrievers import ACCOUNTING
 from apportion.routes.answering import DEPTHS
 from assets.checks import specs

@@ -12,9 +12,9 @@ from apportion.evaluation.live import Plan, plan_escalation
 from apportion.llm.accounts import Budget
 from apportion.llm.prices import Price
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.crossfit import Training
 from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.stored import fit_models, is_stored, load_models, model_card, save_models
+from apportion.prediction.training import Training
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from apportion.routes.systems import SYSTEMS

@@ -18,18 +18,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from apportion.answers.numeric import figures, numeric_agreement
+from apportion.bootstrap import mean_intervals
 from apportion.corpus.financebench import read_financebench
 from apportion.corpus.page_kinds import page_profiles
 from apportion.corpus.pdf import read_pdf
-from apportion.evaluation.bootstrap import mean_intervals
-from apportion.judging.numeric import figures, numeric_agreement
 from apportion.llm.embedded.reader import answer_prompt
 from apportion.retrieval.accounting.ablation import signal_shares
 from apportion.retrieval.accounting.learnt import Example, cross_fitted
-from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.accounting.ranker import WEIGHTS, Accounting
 from apportion.retrieval.accounting.signals import Signals
 from apportion.retrieval.accounting.wants import wants_of
+from apportion.retrieval.page_shard import PageShard
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.retrievers import RETRIEVERS, rank_within_filings
 from apportion.retrieval.shards import IndexFolder, TermShard

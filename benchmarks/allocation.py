@@ -23,7 +23,7 @@ from apportion.allocation.hulls import hull_steps
 from apportion.allocation.knapsack import knapsack
 from apportion.allocation.many_budgets import first_fit_many
 from apportion.allocation.path import allocation_path
-from apportion.evaluation.bootstrap import mean_interval
+from apportion.bootstrap import mean_interval
 from apportion.evaluation.bootstrap_path import path_replicates
 from benchmarks.harness import Row, Work, arguments, compare, median_s, row, show
 

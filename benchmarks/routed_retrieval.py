@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from apportion.bootstrap import mean_interval, ratio_interval
 from apportion.corpus.financebench import read_financebench
 from apportion.corpus.pdf import read_pdf
 from apportion.corpus.records import safe_name
-from apportion.evaluation.bootstrap import mean_interval, ratio_interval
 from apportion.retrieval.chunk_index import ChunkIndex
 from apportion.retrieval.chunk_search import ChunkSearch, Search
 from apportion.retrieval.chunking import chunk_rows

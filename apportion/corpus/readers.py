@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from apportion.corpus.metadata import Facts, facts_of_cover
+from apportion.corpus.documents import Document, html_document, text_document, with_cover
 from apportion.corpus.records import UnreadableError
 
 READER_VERSION = "3"
@@ -24,7 +22,6 @@ SUFFIXES = {
 }
 """Suffixes of documents, and the kind each promises."""
 
-COVER_PAGES = 3
 MAX_BYTES = 512 * 1024 * 1024
 ARCHIVES = (
     (b"PK\x03\x04", "a ZIP archive"),
@@ -45,15 +42,6 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a"))
 SUBMISSION_START = re.compile(
     rb"(?:-----BEGIN PRIVACY-ENHANCED MESSAGE-----|<SEC-DOCUMENT>|<SEC-HEADER>|<DOCUMENT>)"
 )
-
-
-@dataclass
-class Document:
-    """A document's pages, to be read once, and facts that are complete when they have been."""
-
-    kind: str
-    pages: Iterator[str]
-    facts: Facts = field(default_factory=Facts)
 
 
 def kind_of(path: Path) -> str:
@@ -110,8 +98,7 @@ def read_document(path: Path) -> Document:
     if kind == "PDF":
         from apportion.corpus.pdf import read_pdf
 
-        facts = Facts()
-        return Document(kind, _with_cover(read_pdf(path), facts), facts)
+        return with_cover(kind, read_pdf(path))
     from apportion.corpus.text import decode
 
     content = path.read_bytes()
@@ -121,33 +108,6 @@ def read_document(path: Path) -> Document:
         return read_submission(content)
     text = decode(content)
     return html_document(text) if kind == "HTML" else text_document(text)
-
-
-def html_document(text: str) -> Document:
-    """A document from HTML, with inline-XBRL facts where it has them."""
-    from apportion.corpus.html import read_html
-
-    pages, facts = read_html(text)
-    return Document("HTML", _with_cover(iter(pages), facts), facts)
-
-
-def text_document(text: str) -> Document:
-    """A document from plain text: cut at form feeds and page marks, else into pages of bounded length."""
-    from apportion.corpus.text import split_pages
-
-    facts = Facts()
-    return Document("text", _with_cover(iter(split_pages(text)), facts), facts)
-
-
-def _with_cover(pages: Iterator[str], facts: Facts) -> Iterator[str]:
-    """The pages, with the cover page's facts taken along the way."""
-    cover: list[str] = []
-    for text in pages:
-        if len(cover) < COVER_PAGES:
-            cover.append(text)
-        yield text
-    facts.fill(facts_of_cover("\n".join(cover)))
-    facts.settle()
 
 
 def sha256_of(path: Path) -> str:

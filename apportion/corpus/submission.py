@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from apportion.corpus.documents import Document, html_document, text_document
 from apportion.corpus.metadata import Facts, any_date
 from apportion.corpus.records import UnreadableError
 from apportion.corpus.text import decode
-
-if TYPE_CHECKING:
-    from apportion.corpus.readers import Document
 
 DOCUMENT = re.compile(r"<DOCUMENT>(.*?)(?:</DOCUMENT>|(?=<DOCUMENT>)|\Z)", re.IGNORECASE | re.DOTALL)
 TYPE = re.compile(r"<TYPE>([^\s<]+)", re.IGNORECASE)
@@ -35,8 +32,6 @@ def read_submission(content: bytes) -> Document:
     Raises:
         UnreadableError: there is no document in it.
     """
-    from apportion.corpus.readers import Document, html_document, text_document
-
     text = decode(content)
     facts = header_facts(text[:20_000])
     main = main_document(text, facts.form)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from apportion.allocation.compiled import kernels
 from apportion.allocation.inputs import finite
 from apportion.allocation.path import Path
-from apportion.evaluation.bootstrap import Interval, Kind, draw_counts, group_codes, interval
+from apportion.bootstrap import Interval, Kind, draw_counts, group_codes, interval
 
 Floats = NDArray[np.float64]
 _BLOCK = 1024  # steps between checkpoints

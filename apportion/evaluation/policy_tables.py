@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_intervals
+from apportion.bootstrap import mean_intervals
 from apportion.evaluation.pairs import Floats
 from apportion.evaluation.sweep import Allocated
 

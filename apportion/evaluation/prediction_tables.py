@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import statistic_interval
+from apportion.bootstrap import statistic_interval
 from apportion.evaluation.pairs import Floats, Pairs
 from apportion.features.kinds import FEATURE_GROUPS
 from apportion.features.signals import SIGNAL_GROUPS
 from apportion.prediction.cost import COST_MODEL_IN_USE
-from apportion.prediction.crossfit import SEEDS, Training, few_threads, fit_gain, grouped_folds
+from apportion.prediction.crossfit import few_threads, fit_gain
 from apportion.prediction.design import TEXTS, VECTORS
 from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.quality import CHANCE, RANKING, REGRESSION, Metric, auroc
 from apportion.prediction.selection import SELECTED, WEIGHTED
 from apportion.prediction.texts import TextBoosting
+from apportion.prediction.training import SEEDS, Training, grouped_folds
 
 QUALITY_RESAMPLES = 500
 """Resamples for the figures of the predictors, which are computed anew on every resample."""

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from apportion.allocation.several import allocate_several
-from apportion.evaluation.bootstrap import mean_interval
+from apportion.bootstrap import mean_interval
 from apportion.evaluation.pairs import Floats, Pairs
 from apportion.evaluation.sweep import whole_costs
 from apportion.prediction.cost import RidgeCost
-from apportion.prediction.crossfit import SEEDS, grouped_folds
+from apportion.prediction.training import SEEDS, grouped_folds
 
 
 @dataclass(frozen=True)

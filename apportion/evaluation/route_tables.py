@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_interval
+from apportion.bootstrap import mean_interval
 from apportion.evaluation.pairs import Floats, Pairs, question_groups
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.ensemble import NAME as PAPER_MODEL

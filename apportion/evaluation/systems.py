@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_intervals
+from apportion.bootstrap import mean_intervals
 from apportion.evaluation.route_tables import known_mean
 
 GROUPS = 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from apportion.judging.overlap import token_f1
+from apportion.answers.overlap import token_f1
 
 SAMPLE = "#"
 """What stands between a route's name and the number of a further sample."""

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from apportion.answers.abstention import is_abstention
 from apportion.routes.answering import DEPTHS, ranked_contexts
-from apportion.routes.prompts import ContextPage, answer_messages, is_abstention
+from apportion.routes.prompts import ContextPage, answer_messages
 from apportion.tokens import count_tokens, count_tokens_batch
 
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d[\d,.]*\d|\d", re.IGNORECASE)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from apportion.accounting import METRICS_BY_NAME, mentions
+from apportion.answers.numeric import Figure, figures
 from apportion.features.wording import (
     APOLOGY,
     ASKS_FOR_MORE,
@@ -32,7 +33,6 @@ from apportion.features.wording import (
     asked_type,
     given_type,
 )
-from apportion.judging.numeric import Figure, figures
 from apportion.line_items import ITEMS_BY_NAME
 
 MOST_FIGURES = 60

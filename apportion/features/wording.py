@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from apportion.judging.numeric import Figure
+from apportion.answers.numeric import Figure
 
 RELATIVE_TOLERANCE = 0.005
 

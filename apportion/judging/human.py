@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from apportion.evaluation.bootstrap import statistic_interval
+from apportion.bootstrap import statistic_interval
 from apportion.evaluation.pairs import question_groups
 
 ALL = "all"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from apportion.judging.numeric import numeric_agreement
-from apportion.judging.overlap import token_f1
-from apportion.routes.prompts import is_abstention
+from apportion.answers.abstention import is_abstention
+from apportion.answers.numeric import numeric_agreement
+from apportion.answers.overlap import token_f1
 
 QUALITY_SCHEMA = pl.Schema(
     {

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from apportion.llm.ledger import Sizes
-from apportion.llm.models import is_embedded
-from apportion.llm.requests import ChatRequest, canonical_json
+from apportion.llm.requests import ChatRequest, canonical_json, is_embedded
 from apportion.tokens import encoding
 
 if TYPE_CHECKING:

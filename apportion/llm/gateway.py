@@ -20,9 +20,8 @@ from apportion.llm.counting import sizes
 from apportion.llm.eventloop import run
 from apportion.llm.ledger import Admit, Busy, Claimed, Ledger, Refused, Sizes
 from apportion.llm.limits import ModelLimits, RateWindow, traffic_of
-from apportion.llm.models import is_embedded
 from apportion.llm.prices import PriceTable
-from apportion.llm.requests import NO_USAGE, CallPurpose, CallResult, ChatRequest, Status
+from apportion.llm.requests import NO_USAGE, CallPurpose, CallResult, ChatRequest, Status, is_embedded
 from apportion.llm.sending import Policy, Sending
 from apportion.llm.transport import litellm_module
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from apportion.defaults import JUDGE, READER
+from apportion.llm.requests import is_embedded
 
 EMBEDDED = (READER, JUDGE)
-
-
-def is_embedded(model: str) -> bool:
-    """Whether a model is one of the package's own: it has no server, no price and no limits."""
-    return model.startswith("embedded/")
 
 
 def check_model(model: str) -> None:

@@ -16,8 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from apportion.llm.models import is_embedded
-from apportion.llm.requests import Usage
+from apportion.llm.requests import Usage, is_embedded
 
 _MILLION = 1_000_000
 _TIER = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")

@@ -54,6 +54,11 @@ OUTCOMES: tuple[Status, ...] = (
 )
 
 
+def is_embedded(model: str) -> bool:
+    """Whether a model is one of the package's own: it has no server, no price and no limits."""
+    return model.startswith("embedded/")
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces, no escapes beyond the necessary and no NaN: one spelling for one value."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

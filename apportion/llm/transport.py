@@ -16,9 +16,8 @@ from typing import Any
 
 from apportion.llm.counting import estimate_text
 from apportion.llm.ledger import Sizes
-from apportion.llm.models import is_embedded
 from apportion.llm.redaction import RedactingFilter
-from apportion.llm.requests import ChatRequest, Usage
+from apportion.llm.requests import ChatRequest, Usage, is_embedded
 from apportion.llm.structured import instruction
 from apportion.llm.texts import Reply, send_texts
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from apportion.prediction.benefit import BenefitModel
 from apportion.prediction.design import Floats
 from apportion.prediction.selection import Scored
-
-if TYPE_CHECKING:
-    from apportion.prediction.crossfit import Training
+from apportion.prediction.training import Training
 
 
 @dataclass(frozen=True)

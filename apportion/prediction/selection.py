@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,7 @@ from apportion.prediction.ensemble import GainModel
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 from apportion.prediction.texts import TextBoosting
-
-if TYPE_CHECKING:
-    from apportion.prediction.crossfit import Training
+from apportion.prediction.training import Training
 
 SELECTED = "selected"
 WEIGHTED = "weighted"

@@ -19,9 +19,10 @@ import numpy as np
 import polars as pl
 
 from apportion.prediction.cost import COST_MODEL_IN_USE, ExactPromptCost
-from apportion.prediction.crossfit import SEEDS, Gains, Training, few_threads, fit_gain
+from apportion.prediction.crossfit import Gains, few_threads, fit_gain
 from apportion.prediction.design import Floats
 from apportion.prediction.ensemble import GainModel
+from apportion.prediction.training import SEEDS, Training
 
 TRUSTED = (
     "apportion.prediction.benefit.Blend",

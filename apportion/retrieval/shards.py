@@ -19,9 +19,9 @@ import numpy.typing as npt
 import polars as pl
 
 from apportion.knowledge.tables import digest
-from apportion.retrieval.accounting.page_shard import VERSION as PAGES_VERSION
-from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.fulltext_shard import FullTextShard
+from apportion.retrieval.page_shard import VERSION as PAGES_VERSION
+from apportion.retrieval.page_shard import PageShard
 from apportion.retrieval.terms import TermCounts, character_counts, word_counts
 
 VERSION = "1"

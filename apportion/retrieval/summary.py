@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_intervals
+from apportion.bootstrap import mean_intervals
 
 DEPTHS = (1, 2, 5, 10, 20)
 ALL = "all"

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apportion.answers.abstention import ABSTENTION, is_abstention
 from apportion.llm.fences import fence
-
-ABSTENTION = "not in the pages provided"
 
 INSTRUCTION = (
     "Answer a question about a company's filings. Rely on the fenced pages where there are any; "
@@ -38,11 +37,6 @@ ANSWER_SCHEMA: dict[str, Any] = {
 }
 
 _CODE_FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?```\Z", re.DOTALL)
-_ABSTAINS = re.compile(
-    r"^\W*(?:(?:the|this|that|it|answer|information|is|was)\s+)*"
-    r"not (?:in|found in|on|stated (?:in|on)|available (?:in|from)) the (?:provided )?pages?\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +100,6 @@ def parse_answer(reply: str | Mapping[str, Any]) -> Answer:
         confidence=_unit_interval(fields.get("confidence")),
         quotes=tuple(quote for quote in quotes if isinstance(quote, str) and quote.strip()),
     )
-
-
-def is_abstention(answer: str | None) -> bool:
-    """Whether ``answer`` is empty or says :data:`ABSTENTION` in so many words."""
-    return answer is None or not answer.strip() or _ABSTAINS.match(answer) is not None
 
 
 def load_json_object(text: str) -> dict[str, Any] | None:

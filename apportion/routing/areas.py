@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from apportion.evaluation.bootstrap import Interval, interval, resampled_sums
+from apportion.bootstrap import Interval, interval, resampled_sums
 from apportion.routing.arms import Floats, Ints
 from apportion.routing.frontier import upper_left_hull
 

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import group_codes, group_sums
-from apportion.prediction.crossfit import TooFewFilings, grouped_folds
+from apportion.bootstrap import group_codes, group_sums
+from apportion.prediction.training import TooFewFilings, grouped_folds
 from apportion.routing.arms import Arms, Flags, Floats, Ints, choose, utilities
 from apportion.routing.evidence import check_risk, log_evidence, mean_at_least, rejected
 from apportion.routing.reversal import best_fixed

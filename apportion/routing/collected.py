@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apportion.evaluation.bootstrap import Interval, group_codes, group_sums, mean_intervals
-from apportion.prediction.crossfit import grouped_folds
+from apportion.bootstrap import Interval, group_codes, group_sums, mean_intervals
+from apportion.prediction.training import grouped_folds
 from apportion.routing.arms import Arms, Floats, Ints, utilities
 from apportion.routing.frontier import priced_choices
 from apportion.routing.reversal import best_fixed

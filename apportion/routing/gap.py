@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apportion.evaluation.bootstrap import Interval, resampled_sums
+from apportion.bootstrap import Interval, resampled_sums
 from apportion.prediction.threads import one_thread
 from apportion.routing.arms import Arms, Floats, check_price
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from apportion.prediction.crossfit import TooFewFilings, grouped_folds
+from apportion.prediction.training import TooFewFilings, grouped_folds
 from apportion.routing.arms import Floats
 
 PENALTIES = np.logspace(-1, 5, 13)

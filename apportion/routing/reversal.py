@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import draw_counts, group_codes, group_sums
+from apportion.bootstrap import draw_counts, group_codes, group_sums
 from apportion.routing.arms import Arms, Floats, check_price, choose, utilities
 
 FEWEST_FILINGS = 5

@@ -22,10 +22,10 @@ import numpy as np
 import polars as pl
 
 from apportion.prediction.cost import RIDGE_ALPHA
-from apportion.prediction.crossfit import SEEDS, grouped_folds
 from apportion.prediction.design import Design, standardised_ridge
 from apportion.prediction.ensemble import GainModel
 from apportion.prediction.threads import one_thread
+from apportion.prediction.training import SEEDS, grouped_folds
 from apportion.routing.arms import Arms, Flags, Floats, choose, utilities
 from apportion.routing.quadratic import QuadraticRidge
 

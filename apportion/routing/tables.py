@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.prediction.crossfit import SEEDS, TooFewFilings
+from apportion.prediction.training import SEEDS, TooFewFilings
 from apportion.progress import track
 from apportion.routing.areas import Family, area_between
 from apportion.routing.arms import TOKENS_A_UNIT, Arms

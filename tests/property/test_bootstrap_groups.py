@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apportion.evaluation import bootstrap
-from apportion.evaluation.bootstrap import (
+from apportion import bootstrap
+from apportion.bootstrap import (
     Interval,
     draw_counts,
     group_codes,

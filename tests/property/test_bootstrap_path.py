@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.allocation.path import allocation_path
+from apportion.bootstrap import draw_counts
 from apportion.evaluation import bootstrap_path
-from apportion.evaluation.bootstrap import draw_counts
 from apportion.evaluation.bootstrap_path import (
     area_interval,
     difference_intervals,

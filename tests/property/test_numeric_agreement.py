@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apportion.judging.numeric import figures, numeric_agreement, result_figure
+from apportion.answers.numeric import figures, numeric_agreement, result_figure
 
 MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions)?"
 PERCENT = "What was the margin? Answer in units of percents and round to one decimal place."

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apportion.evaluation.bootstrap import mean_interval
+from apportion.bootstrap import mean_interval
 from apportion.routing.arms import Arms, choose, chow, stage_costs
 from apportion.routing.gap import jensen_gap
 from apportion.routing.reversal import best_fixed, no_reversal_test, reversal_table, share_at_most

@@ -7,8 +7,8 @@ import polars as pl
 
 from apportion.evaluation.pairs import pair_outcomes
 from apportion.features.logged import answer_rows, logged_features
-from apportion.prediction.crossfit import Training
 from apportion.prediction.pool import AnswerPool, PairKey
+from apportion.prediction.training import Training
 
 ROUTES = ("cheap", "deep", "other")
 

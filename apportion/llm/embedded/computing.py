@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from apportion.answers.abstention import ABSTENTION
 from apportion.llm.embedded.comparing import compare
 from apportion.llm.embedded.expressions import MissingFigureError, evaluate
 from apportion.llm.embedded.layout import Page
 from apportion.llm.embedded.lookup import Statements
 from apportion.llm.embedded.questions import Task, asks_quarter, read_question
-from apportion.routes.prompts import ABSTENTION
 
 Reply = tuple[str, float, list[str]]
 

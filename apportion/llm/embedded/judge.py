@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apportion.judging.numeric import numeric_agreement
+from apportion.answers.abstention import is_abstention
+from apportion.answers.numeric import numeric_agreement
 from apportion.llm.embedded.textual import CORRECT_FROM, resemblance
 from apportion.llm.fences import parse
-from apportion.routes.prompts import is_abstention
 
 # What an answer says of its own grade is neither a figure nor a word of it.
 _OWN_GRADE = re.compile(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from apportion.judging.numeric import close, figures
-from apportion.judging.overlap import tokens
+from apportion.answers.numeric import close, figures
+from apportion.answers.overlap import tokens
 
 FIGURE_WEIGHT = 0.2
 DECLINED = 0.5

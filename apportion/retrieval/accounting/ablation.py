@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from apportion.evaluation.bootstrap import mean_intervals
+from apportion.bootstrap import mean_intervals
 from apportion.retrieval.accounting.ranker import WEIGHTS, Accounting
 from apportion.retrieval.ranking import Scope
 from apportion.retrieval.shards import IndexFolder

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from apportion.retrieval.accounting.covering import order
-from apportion.retrieval.accounting.page_shard import PageShard
 from apportion.retrieval.accounting.signals import Signals, signals_of
 from apportion.retrieval.accounting.wants import wants_of
 from apportion.retrieval.fulltext import FullText
+from apportion.retrieval.page_shard import PageShard
 from apportion.retrieval.ranking import Ranked, Scope, best
 from apportion.retrieval.shards import IndexFolder, TermShard
 

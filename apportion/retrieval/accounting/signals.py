@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from apportion.corpus.page_reading import STATEMENTS
-from apportion.retrieval.accounting.page_shard import PageShard, inverse_frequencies
 from apportion.retrieval.accounting.wants import NAMED, UNLIKELY, Wants
+from apportion.retrieval.page_shard import PageShard, inverse_frequencies
 from apportion.retrieval.shards import TermShard
 from apportion.retrieval.terms import TermCounts, character_counts, word_counts
 from apportion.retrieval.tfidf import CHARACTER_WEIGHT, WORD_WEIGHT

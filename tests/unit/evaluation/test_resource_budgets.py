@@ -8,7 +8,7 @@ import pytest
 
 from apportion.evaluation.pairs import Pairs
 from apportion.evaluation.resources import RESOURCES, amount_predictions, in_resource, several_summary
-from apportion.prediction.crossfit import grouped_folds
+from apportion.prediction.training import grouped_folds
 
 N = 60
 

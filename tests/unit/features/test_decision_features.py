@@ -7,9 +7,10 @@ import inspect
 import polars as pl
 import pytest
 
+from apportion.answers.abstention import ABSTENTION
 from apportion.features.decision import decision_features, numbers, terms
 from apportion.features.signals import SIGNAL_GROUPS
-from apportion.routes.prompts import ABSTENTION, ContextPage, answer_messages
+from apportion.routes.prompts import ContextPage, answer_messages
 from apportion.tokens import count_tokens
 from warehouse.contracts import FEATURES, TABLES
 

@@ -5,9 +5,10 @@ import os
 
 import pytest
 
+from apportion.answers.abstention import ABSTENTION
 from apportion.judging.blind import JUDGE_SCHEMA, judge_messages, parse_verdict
 from apportion.llm.embedded.provider import prompt_tokens, register
-from apportion.routes.prompts import ABSTENTION, ANSWER_SCHEMA, answer_messages, parse_answer
+from apportion.routes.prompts import ANSWER_SCHEMA, answer_messages, parse_answer
 from apportion.tokens import count_tokens
 
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from apportion.answers.abstention import ABSTENTION
 from apportion.llm.embedded.reader import REPLY_TOKENS, answer_prompt
-from apportion.routes.prompts import ABSTENTION, ContextPage, answer_messages, parse_answer
+from apportion.routes.prompts import ContextPage, answer_messages, parse_answer
 from apportion.tokens import count_tokens
 
 INCOME = """Quillmoor Corp.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apportion.judging.numeric import close, figures
+from apportion.answers.numeric import close, figures
 from apportion.llm.embedded.judge import grade
 from apportion.llm.embedded.reader import answer_prompt
 from apportion.routes.prompts import ContextPage, answer_messages, parse_answer

@@ -17,12 +17,13 @@ from apportion.evaluation.prediction_tables import (
     reliability,
 )
 from apportion.prediction.benefit import Chance
-from apportion.prediction.crossfit import Training, crossfit, fit_benefit, in_sample
+from apportion.prediction.crossfit import crossfit, fit_benefit, in_sample
 from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.pool import AnswerPool
 from apportion.prediction.quality import auroc
 from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED, Scored
 from apportion.prediction.texts import TextBoosting, TextParts
+from apportion.prediction.training import Training
 
 
 @pytest.fixture(scope="module")

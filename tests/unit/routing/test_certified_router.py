@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from apportion.prediction.crossfit import TooFewFilings, grouped_folds
+from apportion.prediction.training import TooFewFilings, grouped_folds
 from apportion.routing.arms import Arms
 from apportion.routing.certified import certified_choices, certify, power, softened, three_valued
 from apportion.routing.collected import chosen_fixed, collected

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apportion.judging.overlap import token_f1, tokens
+from apportion.answers.overlap import token_f1, tokens
 
 WORDS = st.lists(st.sampled_from(["sales", "fell", "1577", "europe", "margin"]), max_size=8).map(" ".join)
 
