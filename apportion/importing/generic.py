@@ -2,8 +2,8 @@
 
 Fields, by our names: ``question`` and ``route`` are needed; ``score`` (0 to 1), ``correct``, ``input_tokens``,
 ``output_tokens``, ``cost_usd``, ``latency_ms``, ``group``, ``text``, ``answer``, ``model``, ``family``, ``company``,
-``reference_answer``, ``confidence``, ``status``, ``calls_made``, ``judge`` where there are any. What is absent is
-unknown, never zero.
+``reference_answer``, ``confidence``, ``status``, ``calls_made``, ``judge``, ``asked_at`` where there are any. What is
+absent is unknown, never zero.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "status": ("status",),
     "calls_made": ("calls_made",),
     "judge": ("judge",),
+    "asked_at": ("asked_at",),
 }
 """Our fields, and the column names taken for them without a mapping."""
 
@@ -67,10 +68,12 @@ TRUTHS = {
 WHOLE = ("input_tokens", "output_tokens", "calls_made")
 SHARES = ("score", "confidence")
 AMOUNTS = ("cost_usd", "latency_ms")
-SHARED = ("text", "group", "family", "company", "reference_answer")
+SHARED = ("text", "group", "family", "company", "reference_answer", "asked_at")
 """What belongs to the question and must be the same on all of its rows."""
 
 MOST = 2**53
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999, since 1970."""
 
 
 def read_outcomes(path: Path, mapping: Mapping[str, str] | None = None) -> ImportedLog:
@@ -165,7 +168,7 @@ def typed(batch: Batch, *, clip: bool = False) -> tuple[pl.DataFrame, pl.DataFra
         pl.lit(None, dtype=pl.String).alias(name) for name in FIELDS if name not in batch.frame.columns
     ).with_columns(
         pl.col(name).str.strip_chars().replace("", None)
-        for name in ("question", "route", "group", "model", "status", "judge")
+        for name in ("question", "route", "group", "model", "status", "judge", "asked_at")
     )
     cast = frame.with_columns(
         *(
@@ -178,6 +181,7 @@ def typed(batch: Batch, *, clip: bool = False) -> tuple[pl.DataFrame, pl.DataFra
         .str.strip_chars()
         .replace_strict(TRUTHS, default=None, return_dtype=pl.Boolean)
         .alias("truth"),
+        _time("asked_at").alias("asked_time"),
     )
     rules: list[tuple[str, pl.Expr, str]] = [
         ("question", pl.col("question").is_null(), "missing; every row needs its question"),
@@ -189,6 +193,11 @@ def typed(batch: Batch, *, clip: bool = False) -> tuple[pl.DataFrame, pl.DataFra
         ),
         ("status", ~pl.col("status_name").is_in(OUTCOMES), "unknown; use " + ", ".join(OUTCOMES)),
         ("correct", pl.col("correct").is_not_null() & pl.col("truth").is_null(), "neither true nor false"),
+        (
+            "asked_at",
+            pl.col("asked_at").is_not_null() & pl.col("asked_time").is_null(),
+            "not a time; write it as 2026-01-31T09:30:00Z, or in seconds since 1970",
+        ),
     ]
     for name in (*WHOLE, *SHARES, *AMOUNTS):
         number = pl.col(f"{name}_number")
@@ -222,13 +231,35 @@ def typed(batch: Batch, *, clip: bool = False) -> tuple[pl.DataFrame, pl.DataFra
     ]
     good = cast.filter(broken.is_null()).select(
         LINE,
-        *("question", "route", "answer", "model", "judge", *SHARED),
+        *("question", "route", "answer", "model", "judge", *(name for name in SHARED if name != "asked_at")),
+        pl.col("asked_time").alias("asked_at"),
         pl.col("status_name").alias("status"),
         pl.col("truth").alias("correct"),
         *(pl.col(f"{name}_number").cast(pl.Int64).alias(name) for name in WHOLE),
         *(pl.col(f"{name}_number").alias(name) for name in (*SHARES, *AMOUNTS)),
     )
     return good, refusals(told)
+
+
+def _time(name: str) -> pl.Expr:
+    """A column of times as UTC: ISO 8601, where no zone is UTC, or seconds since 1970; null where it is neither."""
+    said = pl.col(name).str.strip_chars()
+    seconds = said.cast(pl.Float64, strict=False)
+    counted = (
+        pl.when(seconds.is_between(0, LAST_SECOND))
+        .then((seconds * 1e6).round())
+        .cast(pl.Int64)
+        .cast(pl.Datetime("us", "UTC"))
+    )
+    whole = (
+        said.str.replace(r"^(\d{4}-\d\d-\d\d)$", "${1}T00:00:00")
+        .str.replace(r"^(\d{4}-\d\d-\d\d) ", "${1}T")
+        .str.replace(r" ?(Z|UTC)$", "+00:00")
+        .str.replace(r"([+-]\d\d)(\d\d)$", "${1}:${2}")
+    )
+    zoned = pl.when(whole.str.contains(r"[+-]\d\d:\d\d$")).then(whole).otherwise(whole + "+00:00")
+    written = zoned.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%:z", time_unit="us", strict=False)
+    return pl.coalesce(counted, written)
 
 
 def _agreed(told: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -291,6 +322,7 @@ def _questions(first: pl.DataFrame) -> pl.DataFrame:
         "family",
         "company",
         "reference_answer",
+        "asked_at",
         pl.col("group").alias("question_group"),
         pl.lit([], dtype=PAGES).alias("evidence"),
     )

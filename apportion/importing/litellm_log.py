@@ -129,6 +129,7 @@ def _row(
         "latency_ms": seconds * 1000 if isinstance(seconds, int | float) else None,
         "status": str(call.get("status", "success")),
         "calls_made": 1,
+        "asked_at": start if isinstance(start, int | float) else None,
         **{
             name: score.get(name)
             for name in ("score", "correct", "group", "judge", "reference_answer", "family")
@@ -142,7 +143,9 @@ def _merge(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     for name in SUMMED:
         a, b = before[name], after[name]
         row[name] = a + b if a is not None and b is not None else None
+    asked = [part["asked_at"] for part in (before, after) if part["asked_at"] is not None]
     row |= {"calls_made": before["calls_made"] + 1, LINE: before[LINE], "source": before["source"]}
+    row["asked_at"] = min(asked, default=None)
     return row
 
 

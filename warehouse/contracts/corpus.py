@@ -108,7 +108,7 @@ ASKING = (
             Column(
                 "asked_at",
                 pl.Datetime("us", "UTC"),
-                "when it was asked; not read from any source as yet",
+                "when it was asked, where an imported log says",
                 nullable=True,
             ),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -158,3 +159,28 @@ def test_a_wrong_call_says_what_to_do(tmp_path: Path) -> None:
         read_outcomes(write(tmp_path / "none.csv", [["q1", "a", "x"]], ["question", "route", "score"]))
     with pytest.raises(LogError, match="suffix"):
         read_outcomes(tmp_path / "log.xlsx")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "2026-01-31T09:30:00Z",
+        "2026-01-31 09:30:00",
+        "2026-01-31T10:30:00.000+01:00",
+        "2026-01-31T04:30:00-0500",
+        "2026-01-31 09:30:00.000000 UTC",
+        "1769851800",
+        "1769851800.0",
+    ],
+)
+def test_a_time_is_the_same_however_it_is_written(tmp_path: Path, said: str) -> None:
+    log = read_outcomes(write(tmp_path / "log.csv", [["q", "r", said]], ["question", "route", "asked_at"]))
+    assert log.questions["asked_at"].to_list() == [datetime(2026, 1, 31, 9, 30, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize("said", ["yesterday", "2026-13-01", "-5", "1e300", "nan", "2026-01-31T25:00:00Z"])
+def test_what_is_no_time_is_refused(tmp_path: Path, said: str) -> None:
+    rows = [["q1", "r", said], ["q2", "r", ""], ["q3", "r", "2026-01-31"]]
+    log = read_outcomes(write(tmp_path / "log.csv", rows, ["question", "route", "asked_at"]))
+    assert log.refusals.select("line", "field", "value").rows() == [(2, "asked_at", said)]
+    assert log.questions["asked_at"].to_list() == [None, datetime(2026, 1, 31, tzinfo=UTC)]

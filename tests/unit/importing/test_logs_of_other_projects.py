@@ -139,7 +139,7 @@ def test_litellm_calls_join_their_scores_and_retries_add_up(tmp_path: Path) -> N
         tmp_path / "calls.jsonl",
         [
             call("1", "how much", status="failure", completion_tokens=0, response=None),
-            call("2", "how much"),
+            call("2", "how much", startTime=99.0, endTime=99.5),
             call("3", "how many", prompt_tokens=0, completion_tokens=0),
             call("4", "x", messages=None),
         ],
@@ -156,6 +156,7 @@ def test_litellm_calls_join_their_scores_and_retries_add_up(tmp_path: Path) -> N
     assert log.outcomes["answer"].to_list() == ["answer to 2", "answer to 3"]
     assert log.quality["quality"].to_list() == [0.75, 0.0]
     assert log.questions["question_group"].to_list() == ["g", "g"]
+    assert log.questions["asked_at"].dt.epoch("s").to_list() == [99, 100]
     assert log.refusals.select("line", "field").rows() == [(4, "messages")]
 
 
