@@ -43,7 +43,7 @@ def call_models(
         capped = answering.max_tokens is not None or answering.max_usd is not None
         if expected.to_send and expected.needs_consent and not capped and not answering.consent:
             raise ValueError(
-                f"{label} would send {describe(expected)}; "
+                f"{label}: {describe(expected)}; "
                 "set a cap with --max-tokens or --max-usd, or agree with --yes"
             )
         with track(f"{label}: {describe(expected)}", len(calls)) as advance:

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from apportion.llm.requests import CallPurpose
+from apportion.llm.requests import CallPurpose, is_embedded
 from apportion.retrieval.chunk_index import ChunkIndex
 from apportion.routes.describing import SEPARATOR, description, description_request, tag
 from apportion.routes.prompts import ContextPage
@@ -23,7 +23,7 @@ from warehouse.store import Store
 def describer_model(store: Store, outcome_set: str, answering: Answering) -> str | None:
     """The model that describes chunks; None where rules do."""
     model = answering.describer or generator_model(store, outcome_set, answering.model)
-    return None if model.startswith("embedded/") else model
+    return None if is_embedded(model) else model
 
 
 def described_index(

@@ -8,7 +8,7 @@ import dagster as dg
 import polars as pl
 
 from apportion.evaluation.resolving import resolver_summary as summarise
-from apportion.llm.requests import CallPurpose, CallResult, ChatRequest
+from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, is_embedded
 from apportion.retrieval.queries import query_request
 from apportion.retrieval.resolver.resolver import Resolution, Resolver
 from apportion.retrieval.resolver.schema import SchemaResolver, read_schema
@@ -39,7 +39,7 @@ class QueryCall:
 def router_model(store: Store, outcome_set: str, answering: Answering) -> str | None:
     """The model that reads questions; None where rules do."""
     model = answering.router or generator_model(store, outcome_set, answering.model)
-    return None if model.startswith("embedded/") else model
+    return None if is_embedded(model) else model
 
 
 def query_calls(

@@ -14,7 +14,7 @@ import polars as pl
 
 from apportion.llm.embedded.judge import grade
 from apportion.llm.fences import fence
-from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Message
+from apportion.llm.requests import CallPurpose, CallResult, ChatRequest, Message, is_embedded
 
 INSTRUCTION = (
     "Score an answer to a question about companies' filings against the reference answer, from 1 to 10: 10 the "
@@ -86,7 +86,7 @@ def read_score(parsed: Mapping[str, Any] | None) -> int | None:
 
 def by_rules(judge: str) -> bool:
     """Whether a judge is embedded: its grade in [0, 1] is put on this scale, and no call is made."""
-    return judge.startswith("embedded/")
+    return is_embedded(judge)
 
 
 def score_by_rules(question: str, reference: str, answer: str | None) -> int:

@@ -11,6 +11,7 @@ import polars as pl
 from apportion.allocation.policies import ORACLE_POLICIES
 from apportion.defaults import CHEAP, DEEP, GAIN_MODEL, JUDGE, POOL, RETRIEVER
 from apportion.evaluation.sweep import BUDGETS
+from apportion.llm.requests import is_embedded
 from apportion.prediction.selection import BENEFIT_NAMES, SELECTED, WEIGHTED
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import DEPTHS
@@ -92,7 +93,7 @@ def check_judge(judge: str) -> None:
         CallError: no provider answers to the name, or it is the embedded reader.
     """
     check_model(judge)
-    if judge.startswith("embedded/") and judge != JUDGE:
+    if is_embedded(judge) and judge != JUDGE:
         raise CallError(f"{judge} does not grade; the embedded judge is {JUDGE}")
 
 

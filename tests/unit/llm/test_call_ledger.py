@@ -69,6 +69,9 @@ def test_a_settled_call_is_served_as_it_was(path: Path, opened: Opened) -> None:
     ledger.settle(result)
     again = opened(path).claim(REQUEST, PURPOSE, SIZES)
     assert again == CallResult(**{**vars(result), "served": True})
+    # Served calls are not sent, by whichever ledger of this process.
+    created = ledger.query("SELECT created_at FROM calls")[0]["created_at"]
+    assert [opened(path).sent_since(moment) for moment in (0.0, created, created + 1.0)] == [1, 1, 0]
     assert ledger.held([REQUEST.request_hash, "sha256:other"]) == {REQUEST.request_hash}
     assert ledger.verify() == []
 
@@ -93,7 +96,10 @@ def test_a_dead_senders_call_is_possibly_paid_and_sent_again(path: Path, opened:
     subprocess.run([sys.executable, "-c", script, str(path)], check=False)
     ledger = opened(path)
     assert not ledger.in_flight(REQUEST.request_hash)
+    # What another process sent is not this one's.
+    assert ledger.sent_since(0.0) == 0
     ledger.settle(settled(claimed(ledger)))
+    assert ledger.sent_since(0.0) == 1
     dead, alive = ledger.calls_rows("set")
     assert (
         dead["status"],

@@ -1,4 +1,4 @@
-"""An option that a command takes is read by it; that it reaches the model is shown by `test_sent_calls`."""
+"""An option that a command takes reaches what the command does; `test_sent_calls` shows it at the model's server."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from apportion.prediction import ensemble
 from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import DEPTHS, check_routes
 from apportion.routes.systems import CHUNKED
+from assets.resources import Answering
 from orchestration.app import CHUNK_RANKINGS, PAGE_RANKINGS, sending
 from orchestration.commands.checking import DEPLOYABLE
 from warehouse.contracts import POOLS
@@ -32,9 +33,27 @@ def test_every_option_of_a_command_is_used(module: Path) -> None:
         assert taken <= read, command.name
 
 
-@pytest.mark.parametrize("structured", [True, False, None])
-def test_how_calls_are_sent_says_whether_the_server_keeps_to_schemas(structured: bool | None) -> None:
-    assert sending("http://127.0.0.1:1/v1", None, 3, 4, 5, structured)["structured"] is structured
+@pytest.mark.parametrize(
+    ("given", "waits"), [((2, None, True), 50.0), ((None, 100, False), 50.0), ((None, None, None), 0.0)]
+)
+def test_how_calls_are_sent_reaches_every_model_but_the_embedded(
+    given: tuple[int | None, int | None, bool | None], waits: float, tmp_path: Path
+) -> None:
+    rpm, tpm, structured = given
+    settings = sending(f"http://127.0.0.1:1/{tmp_path.name}", None, 3, rpm, tpm, structured)
+    gateway = Answering(**settings).gateway(tmp_path / "ledger.sqlite")
+    try:
+        # A model that no option names: a set's earlier answers name it, or `--system` does.
+        for model, expected in (("openai/of-the-set", waits), ("embedded/of-none", 0.0)):
+            window = gateway.window(model)
+            for at in (0.0, 5.0):
+                window.note(50, at)
+            # Two calls and 100 tokens were sent; the next has to wait until the first is a minute old.
+            assert window.delay(50, 10.0) == expected
+        assert gateway.slots("openai/of-the-set") == 3
+        assert gateway.policy.default_structured is structured
+    finally:
+        gateway.close()
 
 
 def test_help_names_every_ranking() -> None:
