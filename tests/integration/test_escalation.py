@@ -78,8 +78,12 @@ def test_escalation_without_gold_answers_stays_under_a_hard_cap(learnt: CommandL
 
 
 def test_a_judged_set_is_decided_by_its_held_out_predictions(learnt: CommandLine) -> None:
+    catalogue = learnt.warehouse / "catalog.duckdb"
+    catalogue.unlink()
     shown = learnt("plan", "--set", "tiny", "--budget", "0.2")
     assert shown.status == 0
+    # Planning may write features: whoever looks in a shell sees them.
+    assert catalogue.exists()
     assert "held-out predictions of the set itself" in shown.err
 
 

@@ -1,10 +1,14 @@
-"""A set is answered from one ranking: a later run keeps to it, or answers every route that reads pages anew."""
+"""A set is answered from one ranking: a later run keeps to it, or answers every route that reads pages anew.
+
+And what was answered beside the pair is evaluated by the command that the run names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
+import tiny
 from commandline import CommandLine
 
 from assets.answered import answered_ranking
@@ -17,22 +21,35 @@ ANSWERS = "SELECT * EXCLUDE (latency_ms) FROM route_outcomes WHERE route LIKE 't
 
 @pytest.fixture(scope="module")
 def answered(
-    shared_apportion: Callable[[str], CommandLine], tiny_run: Callable[[CommandLine], CommandLine]
+    shared_apportion: Callable[[str], CommandLine], tmp_path_factory: pytest.TempPathFactory
 ) -> CommandLine:
-    """The tiny set, answered from full text."""
-    command = tiny_run(shared_apportion("ranked"))
-    command.ok("run", "--set", "tiny", "--retriever", "fulltext")
+    """A small set, answered from full text."""
+    command = shared_apportion("ranked")
+    folder = tiny.write(tmp_path_factory.mktemp("ranked-source"), tiny.rows(4))
+    command.ok("ingest", str(folder), "--set", "tiny", "--batch", "tiny")
+    command.ok("run", "--set", "tiny", "--retriever", "fulltext", "--routes", "top1,top5", "--deep", "hdrr")
     return command
 
 
 def test_a_run_without_a_ranking_keeps_the_set_s_own(answered: CommandLine) -> None:
     store = Store(answered.warehouse)
-    before, features = answered.rows(ANSWERS), store.version("features")
-    answered.ok("run", "--set", "tiny", "--routes", "direct,sfr")
+    before = answered.rows(ANSWERS)
+    shown = answered("run", "--set", "tiny", "--routes", "direct,sfr", "--deep", "hdrr")
+    assert shown.status == 0
     assert answered_ranking(store, "tiny") == {"retriever": "fulltext", "pool": "filing"}
     assert answered.rows(ANSWERS) == before
-    assert store.history("features")[0]["arguments"] == {"retriever": "fulltext", "pool": "filing"}
-    assert store.version("features") > features
+    (line,) = [line for line in shown.error_lines if "not evaluated" in line]
+    assert "the pair top1, hdrr has no answers on hdrr; `apportion evaluate --set tiny --routes top1," in line
+
+
+def test_a_list_of_routes_is_evaluated_on_the_pages_that_the_answers_read(answered: CommandLine) -> None:
+    answered.ok("evaluate", "--set", "tiny", "--routes", "top5,top1")
+    assert answered.rows("SELECT DISTINCT cheap_route, deep_route FROM policy_summary ORDER BY ALL") == [
+        {"cheap_route": "top5", "deep_route": "top1"}
+    ]
+    made = Store(answered.warehouse).history("features")[0]
+    assert made["slice"]["cheap_route"] == "top5"
+    assert made["arguments"] == {"retriever": "fulltext", "pool": "filing"}
 
 
 def test_another_ranking_beside_answers_that_stay_is_refused(answered: CommandLine) -> None:
@@ -41,7 +58,7 @@ def test_another_ranking_beside_answers_that_stay_is_refused(answered: CommandLi
     shown = answered("run", "--set", "tiny", "--retriever", "tfidf", "--routes", "direct,top1")
     assert shown.status == 2
     (line,) = shown.error_lines
-    assert "was answered from fulltext, and top2, top5 would stay so; leave --retriever out" in line
+    assert "was answered from fulltext, and top5 would stay so; leave --retriever out" in line
     assert store.version("retrievals") == before
 
 
