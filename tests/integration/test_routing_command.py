@@ -120,7 +120,7 @@ def test_one_of_several_deep_routes_is_chosen_for_each_question(answered: Comman
     ("arguments", "says"),
     [
         (("--routes", "top1"), "two or more"),
-        (("--routes", "top1,topp5"), "no such route"),
+        (("--routes", "top1,topp5"), "did you mean top5"),
         (("--price", "-1"), "price"),
         (("--price", "dear"), "price"),
         (("--risk", "2"), "risk"),
