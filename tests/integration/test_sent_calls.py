@@ -18,7 +18,7 @@ from apportion.routes.prompts import ANSWER_SCHEMA
 
 KEYS = {"OPENAI_API_KEY": "test", "HOSTED_VLLM_API_KEY": "test"}
 PER_MINUTE = 2
-MINUTE_S = 0.8
+MINUTE_S = 0.5
 """A minute of these tests."""
 WITHOUT_SCHEMA = {"describe", "embed", "rerank"}
 
