@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from apportion.defaults import RISK
 from apportion.evaluation.live import Plan
 from apportion.progress import listen
 from assets.calling import describe, generator_model
@@ -38,7 +39,7 @@ def _check(
     given = [name for name in ("budget", "tokens", "usd") if escalation.get(name) is not None]
     if len(given) != 1:
         raise CallError("give exactly one of --budget, --tokens and --usd")
-    if not 0 < escalation.get("risk", 0.05) < 1:
+    if not 0 < escalation.get("risk", RISK) < 1:
         raise CallError(f"--risk {escalation['risk']}: a chance lies between 0 and 1")
     if escalation.get("budget") is not None and not 0 <= escalation["budget"] <= 1:
         raise CallError(f"--budget {escalation['budget']}: a fraction lies between 0 and 1")
