@@ -11,7 +11,7 @@ def test_heavy_packages_wait_until_they_are_needed():
         "import sys, pkgutil, importlib, apportion.allocation as a\n"
         "for m in pkgutil.iter_modules(a.__path__):\n"
         "    if m.name != 'kernels': importlib.import_module(f'apportion.allocation.{m.name}')\n"
-        "import apportion.evaluation.bootstrap, apportion.evaluation.bootstrap_path\n"
+        "import apportion.bootstrap, apportion.evaluation.bootstrap_path\n"
         "loaded = {'numba', 'scipy', 'sklearn', 'pyarrow', 'matplotlib'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(loaded)) or 0)"
     )
