@@ -317,6 +317,13 @@ class _Batch:
                 )
             claim = self._claim_now(request, purpose, size, admit)
             if isinstance(claim, float):
+                silence = self._gateway.window(request.model).silence(time.monotonic())
+                if silence > self._gateway.policy.call_deadline_s:
+                    return _never_sent(
+                        request,
+                        "rate_limited",
+                        f"{request.model}'s provider asked for no calls for another {silence:,.0f} s; run again then",
+                    )
                 await asyncio.sleep(self._within_deadline(claim))
                 continue
             if not isinstance(claim, Refused):

@@ -95,6 +95,10 @@ class RateWindow:
         with self.lock:
             self._traffic.paused_until = max(self._traffic.paused_until, now + seconds)
 
+    def silence(self, now: float) -> float:
+        """Seconds of the silence that the provider asked for and that are still to come."""
+        return max(0.0, self._traffic.paused_until - now)
+
     async def wait(self, tokens: int) -> None:
         """Return when a call of ``tokens`` tokens may go, and note it."""
         while True:

@@ -133,6 +133,11 @@ def test_a_retry_after_beyond_the_deadline_ends_the_call(make: Any, server: Any)
     result = one(make(call_deadline_s=2.0), "429:3600 ok", "too long to wait", model=model)
     assert (result.status, result.attempts) == ("rate_limited", 1)
     assert len(server.requests("too long to wait")) == 1
+    # Nobody sits an hour out: later calls to that model end at once, unsent, and say until when.
+    later = one(make(call_deadline_s=2.0), "ok", "an hour too early", model=model)
+    assert (later.status, later.attempts, later.usage.total_tokens) == ("rate_limited", 0, 0)
+    assert "no calls for another 3," in (later.error or "")
+    assert server.requests("an hour too early") == []
 
 
 def test_a_transient_failure_is_sent_again_when_asked_again(make: Any, server: Any) -> None:
