@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,7 @@ from apportion.retrieval.retrievers import RETRIEVERS
 from apportion.routes.answering import DEPTHS
 from apportion.routes.systems import SYSTEMS
 from assets.answered import answered_ranking, check_one_ranking
+from assets.encoding import LOCAL
 from orchestration.app import CallError
 from warehouse.contracts import POLICIES, POOLS
 from warehouse.schema import PARTITION_KEY
@@ -246,12 +248,15 @@ def comparison(
     """The settings of a comparison.
 
     Raises:
-        CallError: a budget is not a fraction, a route is compared with itself, or there is no such benefit model.
+        CallError: a budget is not a fraction, a route is compared with itself, or there is no such benefit model or
+            encoder.
     """
     known = (GAIN_MODEL, WEIGHTED, *BENEFIT_NAMES, SELECTED)
     if gain_model not in known:
         wrong = f"--gain-model {gain_model}: there is no such benefit model"
         raise unknown(wrong, gain_model, known, "models")
+    if text_encoder is not None and text_encoder != LOCAL and not Path(text_encoder).is_dir():
+        raise CallError(f"--text-encoder {text_encoder}: there is no such folder; give one, or {LOCAL}")
     if cheap == deep:
         raise CallError(f"--cheap and --deep are both {cheap}; a pair has two routes")
     fractions = list(BUDGETS)

@@ -48,7 +48,7 @@ def _check(
     check_answered(outcome_set, comparison["cheap"])
     check_route("--deep", comparison["deep"])
     store, pair = Store(), Comparison(**comparison)
-    check_grades(pair.judge, *escalation["learn_from"], needed=False)
+    check_grades(pair.judge, needed=False)
     judged = judged_sets(store, pair)
     for name in escalation["learn_from"]:
         if name not in judged:
@@ -59,6 +59,9 @@ def _check(
             f"no set is evaluated from {pair.cheap} to {pair.deep}, so that there is nothing to learn from; "
             "`apportion run` one with reference answers first"
         )
+    # A set that is evaluated itself is decided by what that left; otherwise others' grades are learnt from now.
+    for name in escalation["learn_from"] or ([] if outcome_set in judged else judged):
+        check_grades(pair.judge, name)
     if escalation.get("usd") is not None:
         model = generator_model(store, outcome_set, None)
         if Answering(**answering).price_table().price(model) is None:

@@ -178,6 +178,29 @@ def test_plan_and_escalate_check_names_alike_and_first(
     assert store.version("features") is None
 
 
+def test_grades_to_learn_from_are_one_judge_s(store: Store) -> None:
+    of_pair = {"outcome_set": "log", "cheap_route": "top1", "deep_route": "top5"}
+    told = {"target": "gain", "model": "m", "seed": 1, "question_id": "q", "fold": 0, "predicted": 0.5}
+    write(store, "predictions", [{**of_pair, **told}])
+    given = {"policy": "knapsack", "learn_from": [], "tokens": 9}
+    pair = {"cheap": "top1", "deep": "top5", "judge": None}
+    for learn_from in ([], ["log"]):
+        with pytest.raises(CallError, match="set 'log' has grades of several judges"):
+            live.plan("mine", pair, MADE, {**given, "learn_from": learn_from}, Format.csv)
+    with pytest.raises(CallError, match="no grades by 'embedded/judge' in set 'log'"):
+        live.escalate("mine", {**pair, "judge": "embedded/judge"}, MADE, given, Format.csv)
+    assert store.version("features") is None
+
+
+def test_an_encoder_is_there_before_it_is_asked(tmp_path: Path) -> None:
+    for there in (None, "local", str(tmp_path)):
+        assert checking.comparison("a", "b", None, None, text_encoder=there)["text_encoder"] == there
+    with pytest.raises(CallError, match="there is no such folder; give one, or local"):
+        checking.comparison("a", "b", None, None, text_encoder=str(tmp_path / "nowhere"))
+    with pytest.raises(CallError, match=r"did you mean ridge_boosting\?"):
+        checking.comparison("a", "b", None, None, "ridge_bosting")
+
+
 def test_a_pair_is_told_apart_or_in_one_list() -> None:
     assert checking.pair_of(None, None, None) == ("top1", "top5")
     assert checking.pair_of(None, "*", None) == ("top1", "*")
