@@ -38,8 +38,8 @@ def check_one_ranking(
         made = before.get(name, asked)
         kept = kept_answers(store, outcome_set, routes) if made != asked else []
         if kept:
-            every = ",".join(route for route, depth in DEPTHS.items() if depth)
+            every = ",".join((*routes, *kept))
             raise ValueError(
                 f"--{name} {asked}: set {outcome_set!r} was answered from {made}, and {', '.join(kept)} would stay so; "
-                f"leave --{name} out, or answer with it every route that reads pages (--routes {every})"
+                f"leave --{name} out, or answer these again with it (--routes {every})"
             )

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def columns_of(path: Path) -> list[str]:
         with path.open(newline="", encoding="utf-8-sig") as handle:
             return [name for name in csv.DictReader(handle).fieldnames or [] if name]
     with path.open(encoding="utf-8-sig") as handle:
-        for raw in handle:
+        for raw in islice(handle, 100):
             try:
                 found = json.loads(raw)
             except json.JSONDecodeError:

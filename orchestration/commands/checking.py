@@ -209,7 +209,7 @@ def set_ranking(
             if made.get(name, given) != given:
                 raise CallError(
                     f"--{name} {given}: set {outcome_set!r} was answered from {made[name]}; "
-                    f"leave --{name} out, or run the set again"
+                    f"leave --{name} out, or answer the set again with it (`apportion run`)"
                 )
     else:
         try:

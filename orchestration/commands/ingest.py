@@ -64,10 +64,11 @@ def kind_of(paths: Sequence[Path]) -> str:
             raise CallError(f"{path}: there is nothing here")
     if any(find_file(path, QUESTIONS_FILE) is not None for path in paths if path.is_dir()):
         return FINANCEBENCH
-    if any(holds_documents(path) for path in paths):
-        return "filings"
+    with_filings = any(holds_documents(path) for path in paths)
     kinds = []
     for path in paths:
+        if holds_documents(path):
+            continue
         found, columns = "", list[str]()
         try:
             columns = columns_of(path)
@@ -77,11 +78,18 @@ def kind_of(paths: Sequence[Path]) -> str:
             kinds.append(FINANCEBENCH)
         elif "question" in columns:
             kinds.append(QUESTIONS)
-        else:
+        elif not with_filings:
+            # Beside filings it is one by its bytes, or is shown as one that cannot be read.
             found = f" (no column `question`; its columns: {', '.join(columns)})" if columns else found
             raise CallError(
                 f"cannot tell what {path} is{found}; say --as filings, {QUESTIONS} or {FINANCEBENCH}"
             )
+    if with_filings and kinds:
+        raise CallError(
+            "filings and questions are two calls: first `apportion ingest` the filings, then the questions"
+        )
+    if with_filings:
+        return "filings"
     if len(paths) > 1:
         raise CallError(
             f"{len(paths)} files of questions: name one at a time, each brings a set of its own (--set NAME)"

@@ -84,6 +84,12 @@ def test_a_folder_of_neither_nothing_and_several_sets_are_said(tmp_path: Path) -
     with pytest.raises(CallError, match="2 files of questions: name one at a time"):
         kind_of([tmp_path / "a.csv", tmp_path / "b.csv"])
 
+    (tmp_path / "letter.txt").write_text("Dear all")
+    (tmp_path / "notes.docx").write_bytes(b"PK\xff")
+    assert kind_of([tmp_path / "letter.txt", tmp_path / "notes.docx"]) == "filings"
+    with pytest.raises(CallError, match="filings and questions are two calls"):
+        kind_of([tmp_path / "letter.txt", tmp_path / "a.csv"])
+
 
 def test_a_file_said_to_hold_questions_is_told_by_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"

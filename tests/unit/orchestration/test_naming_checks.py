@@ -86,7 +86,7 @@ def test_another_ranking_is_refused_beside_answers_that_stay(store: Store, route
     with pytest.raises(CallError, match=f"--pool filing: set 'mine' was answered from evidence, and {kept} "):
         set_ranking("mine", None, "filing", routes)
     # Whoever starts the step elsewhere than at the command line is refused by the same rule.
-    with pytest.raises(ValueError, match="routes top1,top2,top5"):
+    with pytest.raises(ValueError, match=rf"\(--routes {','.join((*routes, *kept.split(', ')))}\)$"):
         check_one_ranking(store, "mine", {"retriever": "tfidf", "pool": "evidence"}, routes)
 
 
