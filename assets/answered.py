@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from apportion.routes.answering import DEPTHS
 from assets.provenance import last_commit
+from assets.reading import pages_version
 from warehouse.store import Store
 
 
@@ -43,3 +44,26 @@ def check_one_ranking(
                 f"--{name} {asked}: set {outcome_set!r} was answered from {made}, and {', '.join(kept)} would stay so; "
                 f"leave --{name} out, or answer these again with it (--routes {every})"
             )
+
+
+def check_one_snapshot(store: Store, outcome_set: str, routes: Collection[str]) -> None:
+    """Refuse a refresh after which a set would hold answers over older and over newer pages.
+
+    Args:
+        store: where the tables are.
+        outcome_set: the set.
+        routes: the routes that are answered over the newest pages.
+
+    Raises:
+        ValueError: answers over older pages would stay beside those.
+    """
+    if pages_version(store, outcome_set) in (None, store.version("pages")):
+        return
+    answered = store.read("route_outcomes", {"outcome_set": outcome_set})["route"].unique().sort()
+    kept = [route for route in answered if route not in routes and route != "direct"]
+    if kept:
+        every = ",".join((*routes, *kept))
+        raise ValueError(
+            f"--refresh: set {outcome_set!r} was answered over older pages, and {', '.join(kept)} would stay so; "
+            f"leave --refresh out, or answer these again too (--routes {every})"
+        )

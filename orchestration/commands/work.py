@@ -11,6 +11,7 @@ from apportion.defaults import CHEAP, DEEP, ROUTES
 from apportion.features.consistency import sampled_route
 from apportion.progress import listen
 from apportion.routes.answering import check_routes
+from assets.answered import check_one_snapshot
 from assets.several import MANY
 from assets.sources import BUILT_IN, COMPANIES, SAMPLE
 from orchestration.app import CallError
@@ -83,6 +84,11 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         if outcome_set == COMPANIES and COMPANIES not in held:
             ingest_source(None, COMPANIES, batch=SAMPLE, outcome_set=COMPANIES)
     answering |= set_ranking(outcome_set, answering.get("retriever"), answering.get("pool"), routes)
+    if answering.get("refresh"):
+        try:
+            check_one_snapshot(Store(), outcome_set, routes)
+        except ValueError as error:
+            raise CallError(str(error)) from error
     missing = lacking(outcome_set, pair.get("cheap", CHEAP), pair.get("deep", DEEP), routes)
     finished = _work("answer" if missing else "run", outcome_set, {**settings, "answering": answering})
     say(

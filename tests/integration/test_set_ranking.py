@@ -6,6 +6,7 @@ And what was answered beside the pair is evaluated by the command that the run n
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import tiny
@@ -75,3 +76,17 @@ def test_the_step_itself_refuses_to_mix(answered: CommandLine, monkeypatch: pyte
         ),
     ):
         run_job(instance, "answer", "tiny", asked, selection=["route_outcomes"])
+
+
+def test_newer_pages_beside_answers_over_older_ones_are_refused(answered: CommandLine, tmp_path: Path) -> None:
+    store = Store(answered.warehouse)
+    before = store.version("retrievals")
+    answered.ok("run", "--set", "tiny", "--refresh", "--routes", "top1", "--deep", "hdrr")
+    (tmp_path / "new.txt").write_text("A filing that came later.\nNet revenue 1,234\n")
+    answered.ok("ingest", str(tmp_path / "new.txt"))
+    shown = answered("run", "--set", "tiny", "--refresh", "--routes", "top1")
+    assert shown.status == 2
+    (line,) = shown.error_lines
+    assert "--refresh: set 'tiny' was answered over older pages, and sfr, top5 would stay so" in line
+    assert "(--routes top1,sfr,top5)" in line
+    assert store.version("retrievals") == before
