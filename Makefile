@@ -15,7 +15,7 @@ demo: $(READY)
 	@cd "$(ROOT)" && "$(BIN)/apportion" demo
 
 test: $(READY)
-	@cd "$(ROOT)" && "$(BIN)/python" -m pytest -q -n 2 --dist loadfile
+	@cd "$(ROOT)" && "$(BIN)/python" -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	@cd "$(ROOT)" && "$(BIN)/ruff" check . && "$(BIN)/ruff" format --check . && "$(BIN)/mypy" && "$(BIN)/lint-imports"

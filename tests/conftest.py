@@ -15,6 +15,11 @@ from filelock import FileLock
 DATA_VARIABLE = "APPORTION_TEST_DATA"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest goes first: of two workers neither is left alone with the longest."""
+    items.sort(key=lambda item: "integration" not in item.path.parts)
+
+
 @pytest.fixture
 def warehouse_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty warehouse, which the code under test finds as a user's."""

@@ -78,7 +78,9 @@ def test_the_step_itself_refuses_to_mix(answered: CommandLine, monkeypatch: pyte
         run_job(instance, "answer", "tiny", asked, selection=["route_outcomes"])
 
 
-def test_newer_pages_beside_answers_over_older_ones_are_refused(answered: CommandLine, tmp_path: Path) -> None:
+def test_newer_pages_beside_answers_over_older_ones_are_refused(
+    answered: CommandLine, tmp_path: Path
+) -> None:
     store = Store(answered.warehouse)
     before = store.version("retrievals")
     answered.ok("run", "--set", "tiny", "--refresh", "--routes", "top1", "--deep", "hdrr")
