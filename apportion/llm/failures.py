@@ -57,6 +57,14 @@ _OVERFLOW = tuple(
 _RATE = re.compile(r"tokens per (min|minute|day|hour)|\btpm\b|\brpm\b|rate.?limit")
 
 
+#: Names of exceptions that come up before anything is sent: no connection was made. Not httpx's ``ConnectError``:
+#: LiteLLM raises that too where it gives a request up on its way.
+_UNCONNECTED = frozenset({"ConnectionRefusedError", "gaierror", "ClientConnectorError"})
+#: Names of exceptions of clients that found no credentials, and what others say of them.
+_NO_CREDENTIALS = frozenset({"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError"})
+_NO_KEY = re.compile(r"missing (\w+ )?(api.?key|credentials)|api_key client option must be set")
+
+
 @dataclass(frozen=True)
 class Failure:
     """A failed attempt: its outcome, whether to retry and when, and whether it may have cost money."""
@@ -91,6 +99,10 @@ def classify(error: BaseException) -> Failure:
     if name == "RateLimitError" or code == 429:
         spent_out = "insufficient_quota" in str(error)
         return Failure("rate_limited", not spent_out, False, message, retry_after_s(_headers(error)))
+    if _lacks_credentials(error):
+        return Failure("failed", retry=False, maybe_paid=False, message=message)
+    if _is_unconnected(error):
+        return Failure("failed", retry=True, maybe_paid=False, message=message)
     if name == "APIConnectionError" or code is None:
         # The request may have reached the provider before the connection broke.
         ours = not _is_provider_error(error)
@@ -136,6 +148,32 @@ def _is_provider_error(error: BaseException) -> bool:
         cls.__module__.split(".")[0] in ("openai", "litellm", "httpx", "httpcore", "aiohttp")
         for cls in type(error).__mro__
     ) or isinstance(error, OSError)
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An exception and all that it came from."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and all(each is not other for other in found):
+            found.append(each)
+            waiting += [each.__cause__, each.__context__]
+    return found
+
+
+def _is_unconnected(error: BaseException) -> bool:
+    """Whether no connection was made: refused, no such host."""
+    return any(cls.__name__ in _UNCONNECTED for each in _chain(error) for cls in type(each).__mro__)
+
+
+def _lacks_credentials(error: BaseException) -> bool:
+    """Whether a client gave up before sending since it has no credentials; a provider's own words don't count."""
+    return any(
+        type(each).__name__ in _NO_CREDENTIALS
+        or (type(each).__name__ in ("OpenAIError", "ValueError") and _NO_KEY.search(str(each).lower()))
+        for each in _chain(error)
+    )
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:

@@ -22,6 +22,8 @@ _MILLION = 1_000_000
 _TIER = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
 #: Entries that are priced by more than their tokens: a bound from tokens alone would be too low.
 _CHAT_MODES = frozenset({"chat", "completion", "responses", "embedding"})
+#: Providers whose models the table lists under the programming interface that serves them.
+_INTERFACES = {"bedrock": "bedrock_converse"}
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,16 @@ class PriceTable:
         table = _litellm_table()
         provider, _, name = model.partition("/")
         entry = table.get(model)
-        if entry is None and name and table.get(name, {}).get("litellm_provider") == provider:
+        if entry is None and name and _is_of(provider, table.get(name, {}).get("litellm_provider")):
             entry = table[name]
         return None if entry is None else _table_price(entry)
+
+
+def _is_of(provider: str, listed: str | None) -> bool:
+    """Whether the table's provider is the one a model's name begins with, or a family of its models (`vertex_ai-…`)."""
+    return listed is not None and (
+        listed in (provider, _INTERFACES.get(provider)) or listed.startswith(f"{provider}-")
+    )
 
 
 def _own_price(model: str, entry: Mapping[str, float]) -> Price:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import socket
 import subprocess
 import sys
 import threading
@@ -166,6 +167,40 @@ def test_a_lasting_fault_fails_and_what_may_have_been_paid_is_counted(
     if owed:
         assert result.usage.source == "assumed"
         assert result.usage.output_tokens == 2 * 384
+
+
+@pytest.mark.parametrize("model", ["openai/own-model", "anthropic/own-model"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "nowhere.invalid"])
+def test_a_connection_never_made_costs_nothing(
+    make: Any, monkeypatch: pytest.MonkeyPatch, model: str, host: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with socket.socket() as held:
+        # Bound and not listening: nobody else takes the port, and it refuses.
+        held.bind(("127.0.0.1", 0))
+        gateway = make(api_base=f"http://{host}:{held.getsockname()[1]}/v1", attempts=2)
+        result = one(gateway, "ok", f"unconnected {host}", model=model)
+    assert (result.status, result.attempts) == ("failed", 2)
+    assert (result.usage.total_tokens, result.cost_usd) == (0, 0.0)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_a_call_without_a_key_is_not_retried_and_costs_nothing(
+    make: Any, monkeypatch: pytest.MonkeyPatch, server: Any, provider: str
+) -> None:
+    gateway = make()
+    for name in (
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    result = one(gateway, "ok", f"no key {provider}", model=f"{provider}/keyless-model")
+    assert (result.status, result.attempts) == ("failed", 1)
+    assert (result.usage.total_tokens, result.cost_usd) == (0, 0.0)
+    assert server.requests(f"no key {provider}") == []
 
 
 def test_a_hang_times_out(make: Any, server: Any) -> None:

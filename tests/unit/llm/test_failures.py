@@ -47,5 +47,10 @@ def test_a_fault_of_our_own_is_neither_retried_nor_charged() -> None:
     failure = classify(KeyError("oops"))
     assert (failure.status, failure.retry, failure.maybe_paid) == ("failed", False, False)
     assert classify(TimeoutError()).status == "timeout"
+    refused = RuntimeError("Connection error.")
+    refused.__cause__ = ConnectionRefusedError("nobody listens")
+    unmade, dropped = classify(refused), classify(ConnectionAbortedError("gone"))
+    assert (unmade.retry, unmade.maybe_paid) == (True, False)
+    assert (dropped.retry, dropped.maybe_paid) == (True, True)
     broken = classify(ConnectionResetError("gone"))
     assert (broken.status, broken.retry, broken.maybe_paid) == ("failed", True, True)

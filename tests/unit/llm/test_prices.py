@@ -78,6 +78,36 @@ def test_own_prices_win_zero_is_a_price_and_unknown_is_none(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("model", "listed", "provider"),
+    [
+        ("bedrock/amazon.nova-micro-v1:0", "amazon.nova-micro-v1:0", "bedrock_converse"),
+        ("bedrock/us.amazon.nova-micro-v1:0", "us.amazon.nova-micro-v1:0", "bedrock_converse"),
+        ("bedrock_converse/amazon.nova-lite-v1:0", "amazon.nova-lite-v1:0", "bedrock_converse"),
+        ("bedrock/mistral.mistral-7b-instruct-v0:2", "mistral.mistral-7b-instruct-v0:2", "bedrock"),
+        ("vertex_ai/gemini-2.5-flash", "gemini-2.5-flash", "vertex_ai-language-models"),
+    ],
+)
+def test_a_provider_is_known_by_each_name_that_the_table_has_for_it(
+    model: str, listed: str, provider: str
+) -> None:
+    entry = litellm_module().model_cost[listed]
+    price = PriceTable().price(model)
+    assert entry["litellm_provider"] == provider
+    assert price is not None
+    assert price.cost(Usage(1000, 100)) == pytest.approx(
+        1000 * entry["input_cost_per_token"] + 100 * entry["output_cost_per_token"]
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["openai/amazon.nova-micro-v1:0", "vertex/gemini-2.5-flash", "gemini/amazon.nova-micro-v1:0"],
+)
+def test_another_providers_price_is_not_taken(model: str) -> None:
+    assert PriceTable().price(model) is None
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("[]", "must map model names"),
