@@ -18,6 +18,7 @@ from apportion.prediction.training import Training
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from apportion.routes.systems import SYSTEMS
+from assets.answered import answered_ranking
 from assets.calling import describe, generator_model
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
@@ -36,6 +37,72 @@ def judged_sets(store: Store, comparison: Comparison) -> list[str]:
         (pl.col("cheap_route") == comparison.cheap) & (pl.col("deep_route") == comparison.deep)
     )
     return of_pair.select(pl.col("outcome_set").unique().sort()).collect()["outcome_set"].to_list()
+
+
+def held_out_predictions(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
+    """``question_id``, ``gain`` and ``cost`` (tokens) of the questions that an evaluation predicted both of."""
+    rows = (
+        store.read("predictions", pair_slice(outcome_set, comparison))
+        .filter(pl.col("model").is_in([comparison.gain_model, COST_MODEL_IN_USE]))
+        .group_by("question_id", "target")
+        .agg(pl.col("predicted").mean())
+    )
+    gain, cost = (
+        rows.filter(pl.col("target") == target).select("question_id", pl.col("predicted").alias(target))
+        for target in ("gain", "cost")
+    )
+    return gain.join(cost, on="question_id").drop_nulls()
+
+
+def is_decided_by_itself(store: Store, outcome_set: str, comparison: Comparison) -> bool:
+    """Whether every cheap answer of a set has held-out predictions, so that nothing has to be learnt elsewhere."""
+    cheap = store.read("route_outcomes", {"outcome_set": outcome_set}).filter(
+        pl.col("route") == comparison.cheap
+    )
+    return set(cheap["question_id"]) <= set(
+        held_out_predictions(store, outcome_set, comparison)["question_id"]
+    )
+
+
+def sets_to_learn_from(
+    store: Store, outcome_set: str, comparison: Comparison, named: Sequence[str] = ()
+) -> list[str]:
+    """The sets that teach what a set's held-out predictions don't tell.
+
+    Those named; else every judged set that was answered from the same ranking, since scores of two retrievers are on
+    scales of their own. Logs of elsewhere have no ranking, and neither teach less nor learn less for it. A set that is
+    judged in part teaches its other questions too, as long as its judged ones have held-out predictions.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if named:
+        return list(named)
+    judged, pair = judged_sets(store, comparison), f"from {comparison.cheap} to {comparison.deep}"
+    if not judged:
+        raise ValueError(
+            f"no set is evaluated {pair}, so that there is nothing to learn from; "
+            "`apportion run` one with reference answers first"
+        )
+    ranking = answered_ranking(store, outcome_set)
+    own = not held_out_predictions(store, outcome_set, comparison).is_empty()
+    sets = [
+        name
+        for name in judged
+        if (own if name == outcome_set else not ranking or answered_ranking(store, name) in ({}, ranking))
+    ]
+    if not sets and outcome_set in judged:
+        raise ValueError(
+            f"set {outcome_set!r} has no predictions by {comparison.gain_model} {pair}; `apportion evaluate --set "
+            f"{outcome_set} --gain-model {comparison.gain_model}` makes them"
+        )
+    if not sets:
+        raise ValueError(
+            f"set {outcome_set!r} was answered from {' and '.join(ranking.values())}, and no such set is evaluated "
+            f"{pair}; `apportion run` one with reference answers, or name others with --learn-from, at the risk that "
+            f"their scores differ in scale (evaluated are: {', '.join(judged)})"
+        )
+    return sets
 
 
 def pooled_training(store: Store, sets: Sequence[str], comparison: Comparison) -> Training:
@@ -114,6 +181,8 @@ def predict_set(
 ) -> tuple[pl.DataFrame, np.ndarray, np.ndarray, str]:
     """Features of a set, predicted gain and cost of each question's deep call, and what predicted them.
 
+    Questions with held-out predictions of their own keep these, unless sets are named to learn from.
+
     Raises:
         ValueError: the set has no cheap answers, or no judged set is there to learn from.
     """
@@ -121,34 +190,14 @@ def predict_set(
     known = store.read("features", where)
     if known.is_empty():
         raise ValueError(f"set {outcome_set!r} has no {comparison.cheap} answers; `apportion run` it first")
-    if not escalation.learn_from:
-        held_out = (
-            store.read("predictions", where)
-            .filter(pl.col("model").is_in([comparison.gain_model, COST_MODEL_IN_USE]))
-            .group_by("question_id", "target")
-            .agg(pl.col("predicted").mean())
-        )
-        joined = known.select("question_id")
-        for target in ("gain", "cost"):
-            of_target = held_out.filter(pl.col("target") == target).select(
-                "question_id", pl.col("predicted").alias(target)
-            )
-            joined = joined.join(of_target, on="question_id", how="left")
-        if joined.drop_nulls().height == known.height:
-            return (
-                known,
-                joined["gain"].to_numpy(),
-                joined["cost"].to_numpy(),
-                "held-out predictions of the set itself",
-            )
-    sets = list(escalation.learn_from) or [
-        name for name in judged_sets(store, comparison) if name != outcome_set
-    ]
-    if not sets:
-        raise ValueError(
-            f"no judged set to learn {comparison.cheap} to {comparison.deep} from; "
-            "`apportion run` one with reference answers first, or name it with --learn-from"
-        )
+    own = held_out_predictions(store, outcome_set, comparison)
+    kept = known.select("question_id").join(
+        own.clear() if escalation.learn_from else own, on="question_id", how="left", maintain_order="left"
+    )
+    gain, cost, held_out = kept["gain"].to_numpy(), kept["cost"].to_numpy(), kept["gain"].is_not_null()
+    if held_out.all():
+        return known, bounded(gain), cost, "held-out predictions of the set itself"
+    sets = sets_to_learn_from(store, outcome_set, comparison, escalation.learn_from)
     # Equal data and versions fit nothing; anything else is fitted anew, so that no decision rests on old grades.
     folder, _ = fit_and_save(store, warehouse, sets, comparison)
     models = load_models(folder)
@@ -157,12 +206,25 @@ def predict_set(
         if comparison.gain_model == PAPER_MODEL
         else features_with_texts(store, outcome_set, comparison, known)
     )
+    fitted = f"{comparison.gain_model} fitted on {', '.join(sets)}"
     return (
         known,
-        models.predict_gain(told),
-        models.predict_cost(known),
-        f"{comparison.gain_model} fitted on {', '.join(sets)}",
+        bounded(np.where(held_out.to_numpy(), gain, models.predict_gain(told))),
+        np.where(held_out.to_numpy(), cost, models.predict_cost(known)),
+        f"held-out predictions of the set itself for {held_out.sum()} questions, for the others {fitted}"
+        if held_out.any()
+        else fitted,
     )
+
+
+def bounded(gain: np.ndarray) -> np.ndarray:
+    """Predicted gains within [-1, 1], shape (n,).
+
+    A gain is the difference of two qualities in [0, 1], but a ridge knows no bounds: on signals unlike those it learnt
+    from it predicts gains that there are none of. Evaluations keep predictions as the paper's model gives them.
+    """
+    within: np.ndarray = np.clip(gain, -1.0, 1.0)
+    return within
 
 
 def make_plan(

@@ -10,7 +10,7 @@ from apportion.defaults import RISK
 from apportion.evaluation.live import Plan
 from apportion.progress import listen
 from assets.calling import describe, generator_model
-from assets.live import deep_calls, judged_sets, make_plan
+from assets.live import deep_calls, is_decided_by_itself, judged_sets, make_plan, sets_to_learn_from
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue
@@ -54,14 +54,14 @@ def _check(
         if name not in judged:
             wrong = f"--learn-from {name}: no such set is evaluated from {pair.cheap} to {pair.deep}"
             raise unknown(wrong, name, judged, "evaluated are")
-    if not judged:
-        raise CallError(
-            f"no set is evaluated from {pair.cheap} to {pair.deep}, so that there is nothing to learn from; "
-            "`apportion run` one with reference answers first"
-        )
-    # A set that is evaluated itself is decided by what that left; otherwise others' grades are learnt from now.
-    for name in escalation["learn_from"] or ([] if outcome_set in judged else judged):
-        check_grades(pair.judge, name)
+    try:
+        learnt = sets_to_learn_from(store, outcome_set, pair, escalation["learn_from"])
+    except ValueError as error:
+        raise CallError(str(error)) from error
+    # A set that is evaluated itself is decided by what that left; otherwise grades are learnt from now.
+    if escalation["learn_from"] or not is_decided_by_itself(store, outcome_set, pair):
+        for name in learnt:
+            check_grades(pair.judge, name)
     if escalation.get("usd") is not None:
         model = generator_model(store, outcome_set, None)
         if Answering(**answering).price_table().price(model) is None:
@@ -108,6 +108,13 @@ def plan(
         f"{chosen.height} of {made.rows.height} questions under a cap of {limit}: about {cost:,} tokens, {money}; "
         f"{same} would read what was read already. To make them: {expected}. Predictions: {origin}."
     )
+    say_if_hopeless(made.rows.filter(~pl.col("same_context"))["predicted_gain"])
+
+
+def say_if_hopeless(gains: pl.Series) -> None:
+    """Say so where no call that can be bought is expected to help."""
+    if len(gains) and (gains <= 0).all():
+        say("every predicted gain is at or below 0: no deeper call is expected to help")
 
 
 def _planned(
@@ -153,6 +160,7 @@ def escalate(
         for d, n in answers["decision"].value_counts().sort("decision").iter_rows()
     )
     say(f"set {outcome_set}: {finished.model_calls} model calls made; {counts}")
+    say_if_hopeless(answers.filter(pl.col("decision") != "same_context")["predicted_gain"])
     say('final answers: apportion sql "SELECT question_id, route, answer, context FROM final_answers"')
     for question in answers.filter(pl.col("decision") == "left_out")["question_id"]:
         say(f"left out for lack of budget: {question}")

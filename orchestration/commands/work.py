@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from apportion.defaults import CHEAP, DEEP, ROUTES
+from apportion.evaluation.pairs import question_groups
 from apportion.features.consistency import sampled_route
 from apportion.progress import listen
 from apportion.routes.answering import check_routes
@@ -106,9 +107,15 @@ def lacking(outcome_set: str, cheap: str, deep: str, routes: Sequence[str]) -> s
     """What an evaluation lacks once some routes are answered, and what to do about it; None where it lacks nothing."""
     there = list(dict.fromkeys((*routes, *answered_routes(outcome_set))))
     missing = [route for route in (cheap, deep) if route not in there]
-    gold = Store().read("questions", {"outcome_set": outcome_set})["reference_answer"].drop_nulls()
+    asked = Store().read("questions", {"outcome_set": outcome_set})
+    gold = asked.filter(pl.col("reference_answer").is_not_null())
     if gold.is_empty():
         return "no question has a reference answer; `apportion plan` decides by what other sets taught"
+    if not missing and question_groups(gold)["group"].n_unique() < 2:
+        return (
+            "the reference answers are of one filing, and held-out predictions need at least two; add questions on "
+            "other filings, or let `apportion plan` decide by what other sets taught"
+        )
     if not missing:
         return None
     told = f"the pair {cheap}, {deep} has no answers on {' and '.join(missing)}"

@@ -178,9 +178,14 @@ def test_an_empty_file_is_a_failure(apportion: CommandLine, tmp_path: Path) -> N
 def test_one_filing_cannot_be_held_out(apportion: CommandLine, tmp_path: Path) -> None:
     apportion.ok("ingest", str(tiny.write(tmp_path / "one", tiny.rows(1))), "--set", "one")
     shown = apportion("run", "--set", "one")
-    assert shown.status == 1
-    assert "held-out predictions need at least two" in shown.err
+    assert shown.status == 0
+    (line,) = [line for line in shown.error_lines if "not evaluated" in line]
+    assert "held-out predictions need at least two" in line
+    assert "Answers, set one" in shown.out
     assert apportion.rows("SELECT count(*) AS n FROM route_outcomes") == [{"n": "8"}]
+    refused = apportion("evaluate", "--set", "one")
+    assert refused.status == 1
+    assert "held-out predictions need at least two" in refused.error_lines[-1]
 
 
 def test_fewer_filings_than_folds_still_evaluate(apportion: CommandLine, tmp_path: Path) -> None:

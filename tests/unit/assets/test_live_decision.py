@@ -10,7 +10,7 @@ import pytest
 from commandline import CommandLine
 
 from apportion.llm.prices import PriceTable
-from assets.live import expected_usd, predict_set
+from assets.live import expected_usd, held_out_predictions, predict_set
 from assets.resources import Comparison, Escalation, Warehouse
 
 
@@ -41,3 +41,34 @@ def test_a_stored_benefit_model_decides_on_a_set(
     assert np.array_equal(gain, again)
     # Equal data and versions fit nothing.
     assert (folder / "models.skops").stat().st_mtime_ns == written
+
+
+def test_a_set_judged_in_part_decides_the_rest_by_what_its_own_grades_teach(
+    apportion: CommandLine, tiny_run: Callable[[CommandLine], CommandLine]
+) -> None:
+    warehouse = Warehouse(root=str(tiny_run(apportion).warehouse))
+    store, pair = warehouse.store(), Comparison()
+    judged = ~pl.col("question_id").str.contains("^tiny_0[0-2]_")
+    (judge,) = store.read("route_quality", {"outcome_set": "tiny"})["judge"].unique()
+    slices = {
+        "predictions": {"outcome_set": "tiny", "cheap_route": "top1", "deep_route": "top5"},
+        "route_quality": {"outcome_set": "tiny", "judge": judge},
+    }
+    for table, where in slices.items():
+        rows = store.read(table, where).filter(judged)
+        if table == "predictions":
+            # What a ridge may come to on signals unlike those it learnt from.
+            far = pl.when(pl.col("target") == "gain").then(pl.lit(-2.5)).otherwise("predicted")
+            rows = rows.with_columns(far.alias("predicted"))
+        store.write_slice(table, rows, where, {"slice": where, "asset_partition": "tiny", "arguments": {}})
+    known, gain, cost, origin = predict_set(store, warehouse, "tiny", pair, Escalation())
+    assert origin == (
+        "held-out predictions of the set itself for 18 questions, for the others ridge_boosting fitted on tiny"
+    )
+    own = known.select(judged).to_series().to_numpy()
+    assert (gain[own] == -1).all()
+    told = held_out_predictions(store, "tiny", pair).sort("question_id")
+    order = known["question_id"].filter(own).arg_sort().to_numpy()
+    assert np.array_equal(cost[own][order], told["cost"].to_numpy())
+    assert (np.abs(gain[~own]) <= 1).all()
+    assert np.isfinite(cost).all()

@@ -7,7 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from apportion.defaults import GAIN_MODEL
+from apportion.prediction.cost import COST_MODEL_IN_USE
 from assets.answered import answered_ranking, check_one_ranking
+from assets.live import is_decided_by_itself, sets_to_learn_from
+from assets.resources import Comparison
 from orchestration.app import CallError
 from orchestration.commands import checking, live
 from orchestration.commands.checking import DEPLOYABLE, check_grades, check_policy, check_route, set_ranking
@@ -28,10 +32,19 @@ def write(store: Store, table: str, rows: list[dict[str, object]], **made: objec
     store.write_slice(table, TABLES[table].arrange(pl.DataFrame(rows)), where, metadata)
 
 
-def ask(store: Store, name: str, gold: str | None = "5") -> None:
-    page = {"filing_id": "f", "page_number": 1}
-    asked = {"outcome_set": name, "question_id": "q", "text": "why?", "evidence": [page]}
-    write(store, "questions", [{**asked, "reference_answer": gold}])
+def ask(store: Store, name: str, *golds: str | None) -> None:
+    """A question a filing."""
+    rows = [
+        {
+            "outcome_set": name,
+            "question_id": f"q{i or ''}",
+            "text": "why?",
+            "evidence": [{"filing_id": f"f{i}", "page_number": 1}],
+            "reference_answer": gold,
+        }
+        for i, gold in enumerate(golds)
+    ]
+    write(store, "questions", rows)
 
 
 def answer(store: Store, name: str, *routes: str, **made: object) -> None:
@@ -56,7 +69,7 @@ def store(warehouse_folder: Path) -> Store:
     """Set `mine` answered on two routes that read pages, `bare` on none, `log` elsewhere; `fresh` not at all."""
     store = Store()
     for name in ("mine", "bare", "log", "fresh"):
-        ask(store, name)
+        ask(store, name, "5", "6")
     answer(store, "mine", "direct", "top1", "top2", "hdrr", routes=["direct"], model="m", **MADE)
     answer(store, "bare", "direct", "hdrr", **MADE)
     answer(store, "log", "top1", "top1#2", "gpt")
@@ -192,6 +205,42 @@ def test_grades_to_learn_from_are_one_judge_s(store: Store) -> None:
     assert store.version("features") is None
 
 
+def predict(store: Store, name: str) -> None:
+    pair = {"outcome_set": name, "cheap_route": "top1", "deep_route": "top5"}
+    told = {"seed": 1, "question_id": "q", "fold": 0, "predicted": 0.5}
+    models = {"gain": GAIN_MODEL, "cost": COST_MODEL_IN_USE}
+    write(
+        store, "predictions", [{**pair, **told, "target": target, "model": m} for target, m in models.items()]
+    )
+
+
+def test_a_set_learns_from_sets_of_its_own_ranking(store: Store) -> None:
+    pair = Comparison()
+    ask(store, "other", "5")
+    answer(store, "other", "top1", "top5", retriever="tfidf", pool="filing")
+    predict(store, "other")
+    with pytest.raises(ValueError, match=r"'mine' was answered from accounting and evidence.* are: other"):
+        sets_to_learn_from(store, "mine", pair)
+    given = {"policy": "knapsack", "learn_from": [], "tokens": 9}
+    sides = {"cheap": "top1", "deep": "top5", "judge": None}
+    for command in (live.plan, live.escalate):
+        with pytest.raises(CallError, match="name others with --learn-from"):
+            command("mine", sides, MADE, given, Format.csv)
+    assert sets_to_learn_from(store, "mine", pair, ["other"]) == ["other"]
+    # Neither log has a ranking: one teaches whoever asks, the other learns from whoever is judged.
+    predict(store, "log")
+    assert sets_to_learn_from(store, "mine", pair) == ["log"]
+    assert sets_to_learn_from(store, "log", pair) == ["log", "other"]
+
+
+def test_a_set_teaches_itself_where_its_predictions_are_held_out(store: Store) -> None:
+    predict(store, "mine")
+    assert sets_to_learn_from(store, "mine", Comparison()) == ["mine"]
+    assert is_decided_by_itself(store, "mine", Comparison())
+    with pytest.raises(ValueError, match="`apportion evaluate --set mine --gain-model weighted` makes them"):
+        sets_to_learn_from(store, "mine", Comparison(gain_model="weighted"))
+
+
 def test_an_encoder_is_there_before_it_is_asked(tmp_path: Path) -> None:
     for there in (None, "local", str(tmp_path)):
         assert checking.comparison("a", "b", None, None, text_encoder=there)["text_encoder"] == there
@@ -216,7 +265,6 @@ def test_a_pair_is_told_apart_or_in_one_list() -> None:
 def test_what_an_evaluation_lacks_is_named_with_its_remedy(store: Store) -> None:
     assert lacking("mine", "top1", "top5", ["top5"]) is None
     assert lacking("mine", "top1", "hdrr", ["cbr"]) is None
-    ask(store, "fresh")
     assert lacking("fresh", "top1", "top5", ["top1", "hdrr"]) == (
         "the pair top1, top5 has no answers on top5; "
         "`apportion evaluate --set fresh --routes top1,hdrr` compares what there is"
@@ -227,5 +275,7 @@ def test_what_an_evaluation_lacks_is_named_with_its_remedy(store: Store) -> None
         "`apportion run --set fresh --routes top5` answers"
     )
     assert "#" not in str(lacking("log", "direct", "top5", ["cbr"]))
+    ask(store, "half", "5", None)
+    assert "answers are of one filing" in str(lacking("half", "top1", "top5", ["top1", "top5"]))
     ask(store, "blind", None)
     assert "no question has a reference answer" in str(lacking("blind", "top1", "top5", ["top1", "top5"]))
