@@ -1,6 +1,7 @@
 """Questions of a set, and the pages that retrieval ranks for them."""
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import dagster as dg
@@ -25,6 +26,9 @@ from assets.workplace import Workplace
 from warehouse.contracts import POOLS
 from warehouse.store import Store
 
+SHOWN_PROBLEMS = 3
+"""Reasons that are told where nothing could be taken in."""
+
 
 @dg.asset(
     group_name="questions",
@@ -43,6 +47,9 @@ def questions(context: dg.AssetExecutionContext, warehouse: Warehouse, source: S
     kept, problems = _known_only(
         placed.questions, filings, store, str(arguments.get("path", arguments["kind"]))
     )
+    if kept.is_empty() and (read.problems or problems):
+        told = "; ".join(str(problem) for problem in [*read.problems, *problems][:SHOWN_PROBLEMS])
+        raise ValueError(f"not one question can be taken in: {told}")
     yield from publish(
         context,
         store,
@@ -53,6 +60,12 @@ def questions(context: dg.AssetExecutionContext, warehouse: Warehouse, source: S
         arguments={**arguments, "sha256": read.sha256},
         problems=[*read.problems, *problems],
     )
+
+
+def _near(filing: str, known: Collection[str]) -> str:
+    lowered = {name.lower(): name for name in sorted(known, reverse=True)}
+    near = difflib.get_close_matches(filing.lower(), lowered, n=1)
+    return f", or did you mean {lowered[near[0]]}?" if near else ""
 
 
 def _known_only(
@@ -80,7 +93,7 @@ def _known_only(
                     None,
                     f"question {row['question_id']}: filing",
                     row["filing_id"],
-                    "not in the corpus; ingest it first",
+                    "not in the corpus; ingest it first" + _near(row["filing_id"], known),
                 )
             )
         elif missing is not None:

@@ -33,6 +33,8 @@ PAGE_TYPES = {
 }
 """Types of columns of which a whole batch may be null."""
 
+STAGING_LOCKS = 64
+
 FILINGS = "filings"
 """The kind of source that a drop of files is."""
 
@@ -72,6 +74,25 @@ def store_files(
         otherwise: facts by document name that stand where documents say nothing.
         unreadable: documents that should be there and aren't; they are shown as failed.
     """
+    # The same batch twice at once would tidy each other's staging folder away. A few locks serve any number of batches.
+    bucket = int(hashlib.sha256(context.partition_key.encode()).hexdigest(), 16) % STAGING_LOCKS
+    with FileLock(warehouse.lock_path(f"staging-{bucket:02d}")):
+        yield from _store_files(
+            context, warehouse, files, paths, given, arguments, source, otherwise, unreadable
+        )
+
+
+def _store_files(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    files: FilingFiles,
+    paths: Sequence[str],
+    given: Mapping[str, Facts] | None,
+    arguments: Mapping[str, Any] | None,
+    source: str,
+    otherwise: Mapping[str, Facts] | None,
+    unreadable: Sequence[FoundFile],
+) -> Iterator[Any]:
     store, batch = warehouse.store(), context.partition_key
     gathered, problems = gather([Path(path) for path in paths])
     found = [*gathered, *unreadable]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,11 @@ from typing import Any
 
 import polars as pl
 
+from apportion.corpus.readers import SUFFIXES
 from apportion.corpus.records import QUESTION_COLUMNS, Corpus, Problem, safe_name
+
+COLUMNS = ("question", "question_id", "filing", "family", "company", "answer")
+"""What a row may hold; the first it must."""
 
 
 def read_questions(path: Path) -> Corpus:
@@ -24,7 +29,7 @@ def read_questions(path: Path) -> Corpus:
     Raises:
         ValueError: the file holds no usable question.
     """
-    problems: list[Problem] = []
+    problems = _strange_columns(path)
     rows: dict[str, dict[str, Any]] = {}
     for line, row in _rows(path, problems):
         _add(rows, problems, path.name, line, row)
@@ -42,6 +47,20 @@ def read_questions(path: Path) -> Corpus:
         problems=problems,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
     )
+
+
+def _strange_columns(path: Path) -> list[Problem]:
+    """A line for each column that is none of ours: what stands in it is left out, perhaps by a slip of the pen."""
+    try:
+        strange = [name for name in columns_of(path) if name not in COLUMNS]
+    except UnicodeDecodeError:
+        return []
+    lines = []
+    for name in strange:
+        near = difflib.get_close_matches(name.lower(), COLUMNS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"columns: {', '.join(COLUMNS)}"
+        lines.append(Problem(path.name, None, "column", name, f"left out; {hint}", refused=False))
+    return lines
 
 
 def columns_of(path: Path) -> list[str]:
@@ -77,6 +96,17 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[st
         with path.open(newline="", encoding="utf-8-sig") as handle:
             reader = csv.DictReader(handle)
             for row in reader:
+                if None in row:
+                    problems.append(
+                        Problem(
+                            path.name,
+                            reader.line_num,
+                            "line",
+                            ",".join(str(value) for value in row.values() if isinstance(value, str)),
+                            "more fields than columns; a field with a comma in it needs quotes around it",
+                        )
+                    )
+                    continue
                 yield (
                     reader.line_num,
                     {name: value for name, value in row.items() if name and value not in (None, "")},
@@ -124,10 +154,16 @@ def _add(
         "text": text,
         "family": _text(row.get("family")),
         "company": _text(row.get("company")),
-        "filing_id": safe_name(str(filing)) if filing else None,
+        "filing_id": _filing(str(filing)) if filing else None,
         "reference_answer": None if answer is None else _text(str(answer)),
         "evidence": [],
     }
+
+
+def _filing(name: str) -> str:
+    """The filing that a document's name stands for, with its suffix or without."""
+    suffix = Path(name).suffix
+    return safe_name(name[: -len(suffix)] if suffix.lower() in SUFFIXES else name)
 
 
 def _text(value: object) -> str | None:

@@ -68,7 +68,7 @@ def in_resource(
         resource: what is counted.
 
     Raises:
-        ValueError: no question has the amount on both routes.
+        ValueError: no question has the amount on both routes, or the deep one costs nothing.
     """
     frame = pairs.frame
     for side, route in (("cheap", cheap_route), ("deep", deep_route)):
@@ -86,6 +86,11 @@ def in_resource(
     counted = known.with_columns(cheap_tokens="cheap_amount", deep_tokens="deep_amount").drop(
         "cheap_amount", "deep_amount"
     )
+    if not counted["deep_tokens"].sum():
+        raise ValueError(
+            f"every call of {deep_route} costs 0 {resource.unit}: a budget in {resource.name} decides nothing; "
+            f"resources: {', '.join(RESOURCES)}"
+        )
     return Pairs(counted, pairs.left_out + frame.height - known.height)
 
 

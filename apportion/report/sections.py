@@ -12,6 +12,12 @@ from apportion.report.plots import outcome_against_cost, quality_against_tokens,
 from apportion.report.wording import difference
 
 SHOWN_BUDGETS = (0.1, 0.2, 0.5, 1.0)
+"""What is shown of the usual eight; all where none of these was evaluated."""
+
+
+def _of_budgets(rows: pl.DataFrame) -> pl.DataFrame:
+    shown = rows.filter(pl.col("budget_fraction").is_in(SHOWN_BUDGETS))
+    return rows if shown.is_empty() else shown
 
 
 def escalation_section(
@@ -69,7 +75,7 @@ def many_section(outcome_set: str, cheap: str, tables: Mapping[str, pl.DataFrame
     bought = tables["selections"]
     routes = bought["route"].unique().sort().to_list()
     each = (
-        bought.filter(pl.col("budget_fraction").is_in(SHOWN_BUDGETS))
+        _of_budgets(bought)
         .group_by("policy", "budget_fraction", "seed", "route")
         .agg(pl.len().alias("calls"))
         .group_by("policy", "budget_fraction", "route")
@@ -78,11 +84,7 @@ def many_section(outcome_set: str, cheap: str, tables: Mapping[str, pl.DataFrame
         .fill_null(0.0)
         .sort("budget_fraction", "policy")
     )
-    compared = tables["policy_comparison"].filter(
-        (pl.col("metric") == "quality")
-        & (pl.col("policy") == "gain_per_token")
-        & (pl.col("budget_fraction") == 0.1)
-    )
+    compared = _tight(tables["policy_comparison"])
     return Section(
         f"{outcome_set}: {cheap} to one of {', '.join(routes)}",
         [_verdict(row) for row in compared.iter_rows(named=True)],
@@ -118,13 +120,7 @@ def findings(cheap: str, deep: str, tables: Mapping[str, pl.DataFrame]) -> list[
             f"{routes[cheap]['tokens_per_question']:,.0f} tokens and {deep} {routes[deep]['quality']:.3f} at "
             f"{routes[deep]['tokens_per_question']:,.0f}."
         )
-    compared = tables["policy_comparison"]
-    tight = compared.filter(
-        (pl.col("metric") == "quality")
-        & (pl.col("policy") == "gain_per_token")
-        & (pl.col("budget_fraction") == 0.1)
-    )
-    said += [_verdict(row) for row in tight.iter_rows(named=True)]
+    said += [_verdict(row) for row in _tight(tables["policy_comparison"]).iter_rows(named=True)]
     quality = tables["prediction_quality"].filter(pl.col("in_use") & (pl.col("split") == "held_out"))
     named: dict[tuple[str, str], Any] = {
         (target, metric): value
@@ -138,9 +134,21 @@ def findings(cheap: str, deep: str, tables: Mapping[str, pl.DataFrame]) -> list[
     return said
 
 
+def _tight(comparison: pl.DataFrame) -> pl.DataFrame:
+    """What spending by gain per token came to at the budget nearest to a tenth."""
+    nearest = (pl.col("budget_fraction") - 0.1).abs()
+    return comparison.filter((pl.col("metric") == "quality") & (pl.col("policy") == "gain_per_token")).filter(
+        nearest == nearest.min()
+    )
+
+
 def _verdict(row: Mapping[str, Any]) -> str:
     baseline = row["baseline"].replace("_", "-")
-    return difference(row, f"At 10 % of the full budget, gain-per-token less {baseline} is", " in quality")
+    return difference(
+        row,
+        f"At {100 * row['budget_fraction']:g} % of the full budget, gain-per-token less {baseline} is",
+        " in quality",
+    )
 
 
 PAIR = ("outcome_set", "cheap_route", "deep_route")
@@ -151,7 +159,7 @@ def _plain(frame: pl.DataFrame, *drop: str) -> pl.DataFrame:
 
 
 def _policies(summary: pl.DataFrame) -> pl.DataFrame:
-    return summary.filter(pl.col("budget_fraction").is_in(SHOWN_BUDGETS)).sort("budget_fraction", "policy").select(
+    return _of_budgets(summary).sort("budget_fraction", "policy").select(
         "budget_fraction", "policy", "accuracy", "quality", "tokens_per_question", "tokens_saved_against_deep",
         "escalated_share", "mean_selected_cost", "helped", "hurt", "neutral",
     )  # fmt: skip
@@ -159,11 +167,8 @@ def _policies(summary: pl.DataFrame) -> pl.DataFrame:
 
 def _differences(comparison: pl.DataFrame) -> pl.DataFrame:
     return (
-        comparison.filter(
-            (pl.col("baseline") == "gain_only")
-            & (pl.col("metric") == "quality")
-            & pl.col("budget_fraction").is_in(SHOWN_BUDGETS)
-        )
+        _of_budgets(comparison)
+        .filter((pl.col("baseline") == "gain_only") & (pl.col("metric") == "quality"))
         .sort("budget_fraction", "policy")
         .select("budget_fraction", "policy", "difference", "ci_low", "ci_high")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -35,5 +36,13 @@ def serve(host: str, port: int) -> None:
     # `dagster dev` recommends another project layout's command; that is nothing a user of this one can act on.
     quiet = "ignore:Function `dev_command` is superseded"
     environment = {"PYTHONWARNINGS": quiet, **os.environ, "DAGSTER_DISABLE_TELEMETRY": "1"}
-    done = subprocess.run(command, cwd=PROJECT_ROOT, env=environment, check=False)  # noqa: S603 - fixed program
-    raise SystemExit(done.returncode)
+    # A shell starts what runs in the background with interruptions ignored, and the servers would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(command, cwd=PROJECT_ROOT, env=environment) as process:  # noqa: S603 - fixed program
+        # Its servers end when it is interrupted; ended otherwise, it would leave them behind.
+        signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            status = process.wait()
+    raise SystemExit(status)

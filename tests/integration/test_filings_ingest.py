@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,30 @@ def test_the_same_bytes_belong_to_the_first_batch_and_changed_bytes_are_another_
     assert [row["filing_batch"] for row in found] == ["one", "two"]
     assert found[0]["filing_id"] == "report"
     assert found[1]["filing_id"].startswith("report-")
+
+
+def test_the_same_batch_twice_at_once(apportion: CommandLine, tmp_path: Path) -> None:
+    drop = tmp_path / "drop"
+    drop.mkdir()
+    for i in range(3):
+        (drop / f"report-{i}.pdf").write_bytes(make_pdf([PAGE, f"page two of {i}"] * 20))
+    with ThreadPoolExecutor(2) as pool:
+        shown = list(pool.map(lambda _: apportion.process("ingest", str(drop), timeout=300), range(2)))
+    assert [one.status for one in shown] == [0, 0], shown
+    assert apportion.rows("SELECT count(*) AS n FROM pages") == [{"n": "120"}]
+
+
+def test_questions_that_cannot_be_placed_say_why(apportion: CommandLine, tmp_path: Path) -> None:
+    drop = tmp_path / "drop"
+    drop.mkdir()
+    (drop / "ALDER_2023_10K.pdf").write_bytes(make_pdf([PAGE]))
+    apportion.ok("ingest", str(drop))
+    (tmp_path / "questions.csv").write_text("question,filing\nHow much?,alder_2023_10k\n")
+    shown = apportion("ingest", str(tmp_path / "questions.csv"), "--set", "mine")
+    assert shown.status == 1
+    (line,) = shown.error_lines
+    assert "not one question can be taken in" in line
+    assert "did you mean ALDER_2023_10K?" in line
 
 
 @pytest.mark.parametrize("name", ["AAPL", "JNJ"])

@@ -71,6 +71,12 @@ def test_a_log_without_the_resource_is_refused(pairs: Pairs, outcomes: pl.DataFr
         in_resource(pairs, none, "small", "large", RESOURCES["latency"])
 
 
+def test_a_budget_of_what_costs_nothing_is_refused(pairs: Pairs, outcomes: pl.DataFrame) -> None:
+    free = outcomes.with_columns(cost_usd=pl.lit(0.0))
+    with pytest.raises(ValueError, match="every call of large costs 0 "):
+        in_resource(pairs, free, "small", "large", RESOURCES["usd"])
+
+
 def test_predictions_are_held_out_by_filing(
     pairs: Pairs, outcomes: pl.DataFrame, features: pl.DataFrame
 ) -> None:

@@ -96,3 +96,32 @@ def test_a_file_said_to_hold_questions_is_told_by_its_columns(tmp_path: Path) ->
     path.write_text("Question,Answer\nHow much?,5\n")
     with pytest.raises(ValueError, match=r"q\.csv: no column `question`; its columns: Question, Answer"):
         read_questions(path)
+
+
+def test_what_a_table_of_questions_means_is_told_where_it_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "question_id,question,filling,anwser,note\n"
+        "q1,How much?,A_2023_10K,5,\n"
+        "q2,How much, and why?,A_2023_10K,5,\n"
+        "q3,How much was spent?,A_2023_10K,5,\n"
+    )
+    read = read_questions(path)
+    assert read.questions["question_id"].to_list() == ["q1", "q3"]
+    assert [(problem.value, problem.refused) for problem in read.problems] == [
+        ("filling", False),
+        ("anwser", False),
+        ("note", False),
+        ("q2,How much, and why?,A_2023_10K,5", True),
+    ]
+    assert "did you mean filing?" in str(read.problems[0])
+    assert "did you mean answer?" in str(read.problems[1])
+    assert "columns: question, question_id" in str(read.problems[2])
+    assert "needs quotes around it" in str(read.problems[3])
+
+
+@pytest.mark.parametrize("name", ["A_2023_10K", "A_2023_10K.pdf", "A_2023_10K.HTML"])
+def test_a_filing_may_be_named_with_its_suffix(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,filing\nHow much?,{name}\n")
+    assert read_questions(path).questions["filing_id"].to_list() == ["A_2023_10K"]
