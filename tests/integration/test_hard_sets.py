@@ -27,7 +27,8 @@ def last_line(shown: object) -> str:
 
 def test_a_batch_of_one_question(hard: CommandLine, tmp_path: Path) -> None:
     ingested(hard, tmp_path, "single", tiny.rows(1)[:1])
-    shown = hard("run", "--set", "single")
+    hard.ok("run", "--set", "single")
+    shown = hard("evaluate", "--set", "single")
     assert shown.status == 1
     assert "held-out predictions need at least two" in last_line(shown)
     # What needs no prediction is there all the same.
