@@ -97,10 +97,11 @@ def sets_to_learn_from(
             f"{outcome_set} --gain-model {comparison.gain_model}` makes them"
         )
     if not sets:
+        asked = " ".join(f"--{name} {value}" for name, value in ranking.items())
         raise ValueError(
             f"set {outcome_set!r} was answered from {' and '.join(ranking.values())}, and no such set is evaluated "
-            f"{pair}; `apportion run` one with reference answers, or name others with --learn-from, at the risk that "
-            f"their scores differ in scale (evaluated are: {', '.join(judged)})"
+            f"{pair}; `apportion run {asked}` one with reference answers, such as `--set sample`, or name others with "
+            f"--learn-from, at the risk that their scores differ in scale (evaluated are: {', '.join(judged)})"
         )
     return sets
 

@@ -12,6 +12,7 @@ from commandline import CommandLine
 from apportion.llm.prices import PriceTable
 from assets.live import expected_usd, held_out_predictions, predict_set
 from assets.resources import Comparison, Escalation, Warehouse
+from orchestration.commands.live import say_if_hopeless
 
 
 def test_a_prompt_that_is_not_known_yet_is_priced_by_its_predicted_tokens() -> None:
@@ -20,6 +21,14 @@ def test_a_prompt_that_is_not_known_yet_is_priced_by_its_predicted_tokens() -> N
     known = pl.DataFrame({"deep_prompt_tokens": [None, 300, 900]}, schema={"deep_prompt_tokens": pl.Int64})
     priced = expected_usd(price, known, np.array([500.4, 500.4, 500.4]))
     assert priced == pytest.approx([500 * 2e-6, 300 * 2e-6 + 200 * 10e-6, 500 * 2e-6])
+
+
+@pytest.mark.parametrize(("gains", "said"), [([-1.0, 0.0], True), ([-1.0, 0.1], False), ([], False)])
+def test_calls_that_promise_nothing_are_told(
+    capsys: pytest.CaptureFixture[str], gains: list[float], said: bool
+) -> None:
+    say_if_hopeless(pl.Series(gains, dtype=pl.Float64))
+    assert ("every predicted gain is at or below 0" in capsys.readouterr().err) == said
 
 
 def test_a_stored_benefit_model_decides_on_a_set(
