@@ -11,17 +11,16 @@ import polars as pl
 from apportion.evaluation.live import Plan, plan_escalation
 from apportion.llm.accounts import Budget
 from apportion.llm.prices import Price
-from apportion.prediction.cost import COST_MODEL_IN_USE
 from apportion.prediction.ensemble import NAME as PAPER_MODEL
 from apportion.prediction.stored import fit_models, is_stored, load_models, model_card, save_models
 from apportion.prediction.training import Training
 from apportion.progress import track
 from apportion.routes.answering import DEPTHS, PlannedAnswer, outcome_row, plan_answers
 from apportion.routes.systems import SYSTEMS
-from assets.answered import answered_ranking
 from assets.calling import describe, generator_model
 from assets.checks import specs
 from assets.decisions import pair_slice, read_pairs, training_of, with_pair
+from assets.judged import held_out_predictions, judged_sets, sets_to_learn_from
 from assets.learning import features_with_texts, pool_of_sets
 from assets.partitions import outcome_sets
 from assets.publishing import column_schema, publish
@@ -29,81 +28,6 @@ from assets.reading import retrieved_pages, set_questions
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from warehouse.contracts import TABLES
 from warehouse.store import Store
-
-
-def judged_sets(store: Store, comparison: Comparison) -> list[str]:
-    """The sets that have held-out predictions for the pair, so that models can be fitted on them."""
-    of_pair = store.scan("predictions").filter(
-        (pl.col("cheap_route") == comparison.cheap) & (pl.col("deep_route") == comparison.deep)
-    )
-    return of_pair.select(pl.col("outcome_set").unique().sort()).collect()["outcome_set"].to_list()
-
-
-def held_out_predictions(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:
-    """``question_id``, ``gain`` and ``cost`` (tokens) of the questions that an evaluation predicted both of."""
-    rows = (
-        store.read("predictions", pair_slice(outcome_set, comparison))
-        .filter(pl.col("model").is_in([comparison.gain_model, COST_MODEL_IN_USE]))
-        .group_by("question_id", "target")
-        .agg(pl.col("predicted").mean())
-    )
-    gain, cost = (
-        rows.filter(pl.col("target") == target).select("question_id", pl.col("predicted").alias(target))
-        for target in ("gain", "cost")
-    )
-    return gain.join(cost, on="question_id").drop_nulls()
-
-
-def is_decided_by_itself(store: Store, outcome_set: str, comparison: Comparison) -> bool:
-    """Whether every cheap answer of a set has held-out predictions, so that nothing has to be learnt elsewhere."""
-    cheap = store.read("route_outcomes", {"outcome_set": outcome_set}).filter(
-        pl.col("route") == comparison.cheap
-    )
-    return set(cheap["question_id"]) <= set(
-        held_out_predictions(store, outcome_set, comparison)["question_id"]
-    )
-
-
-def sets_to_learn_from(
-    store: Store, outcome_set: str, comparison: Comparison, named: Sequence[str] = ()
-) -> list[str]:
-    """The sets that teach what a set's held-out predictions don't tell.
-
-    Those named; else every judged set that was answered from the same ranking, since scores of two retrievers are on
-    scales of their own. Logs of elsewhere have no ranking, and neither teach less nor learn less for it. A set that is
-    judged in part teaches its other questions too, as long as its judged ones have held-out predictions.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if named:
-        return list(named)
-    judged, pair = judged_sets(store, comparison), f"from {comparison.cheap} to {comparison.deep}"
-    if not judged:
-        raise ValueError(
-            f"no set is evaluated {pair}, so that there is nothing to learn from; "
-            "`apportion run` one with reference answers first"
-        )
-    ranking = answered_ranking(store, outcome_set)
-    own = not held_out_predictions(store, outcome_set, comparison).is_empty()
-    sets = [
-        name
-        for name in judged
-        if (own if name == outcome_set else not ranking or answered_ranking(store, name) in ({}, ranking))
-    ]
-    if not sets and outcome_set in judged:
-        raise ValueError(
-            f"set {outcome_set!r} has no predictions by {comparison.gain_model} {pair}; `apportion evaluate --set "
-            f"{outcome_set} --gain-model {comparison.gain_model}` makes them"
-        )
-    if not sets:
-        asked = " ".join(f"--{name} {value}" for name, value in ranking.items())
-        raise ValueError(
-            f"set {outcome_set!r} was answered from {' and '.join(ranking.values())}, and no such set is evaluated "
-            f"{pair}; `apportion run {asked}` one with reference answers, such as `--set sample`, or name others with "
-            f"--learn-from, at the risk that their scores differ in scale (evaluated are: {', '.join(judged)})"
-        )
-    return sets
 
 
 def pooled_training(store: Store, sets: Sequence[str], comparison: Comparison) -> Training:

@@ -10,7 +10,8 @@ from apportion.defaults import RISK
 from apportion.evaluation.live import Plan
 from apportion.progress import listen
 from assets.calling import describe, generator_model
-from assets.live import deep_calls, is_decided_by_itself, judged_sets, make_plan, sets_to_learn_from
+from assets.judged import is_decided_by_itself, judged_sets, sets_to_learn_from
+from assets.live import deep_calls, make_plan
 from assets.resources import Answering, Comparison, Escalation, Warehouse
 from orchestration.app import CallError
 from orchestration.commands.catalogue import refresh_catalogue

@@ -10,7 +10,8 @@ import pytest
 from commandline import CommandLine
 
 from apportion.llm.prices import PriceTable
-from assets.live import expected_usd, held_out_predictions, predict_set
+from assets.judged import held_out_predictions
+from assets.live import expected_usd, predict_set
 from assets.resources import Comparison, Escalation, Warehouse
 from orchestration.commands.live import say_if_hopeless
 

@@ -10,7 +10,7 @@ import pytest
 from apportion.defaults import GAIN_MODEL
 from apportion.prediction.cost import COST_MODEL_IN_USE
 from assets.answered import answered_ranking, check_one_ranking
-from assets.live import is_decided_by_itself, sets_to_learn_from
+from assets.judged import is_decided_by_itself, sets_to_learn_from
 from assets.resources import Comparison
 from orchestration.app import CallError
 from orchestration.commands import checking, live
