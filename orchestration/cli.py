@@ -16,7 +16,10 @@ def main() -> None:
     """Run the command line; an error is one line, after its traceback with --debug, and its kind is the exit status."""
     try:
         app(standalone_mode=True)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as end:
+        # Typer turns an interruption into an exit of this status, and says nothing.
+        if isinstance(end, SystemExit) and end.code != 130:
+            raise
         say("apportion: interrupted; what was committed stays, and the same command goes on from there")
         sys.exit(130)
     except Exception as error:

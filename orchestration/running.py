@@ -25,6 +25,9 @@ class WorkFailedError(RuntimeError):
 WRAPPERS = ("DagsterExecutionStepExecutionError", "DagsterUserCodeExecutionError")
 """What Dagster puts around the error of a step."""
 
+INTERRUPTIONS = ("DagsterExecutionInterruptedError", "KeyboardInterrupt")
+"""What a step ends in on Ctrl-C or SIGTERM."""
+
 
 DIMENSIONS: dict[str, str | None] = {
     "ingest_filings": "filing_batches",
@@ -85,6 +88,7 @@ def run_job(
 
     Raises:
         WorkFailedError: a step failed. Tables committed before it stay.
+        KeyboardInterrupt: the run was interrupted in a step, which Dagster tells as that step's failure.
     """
     from orchestration.definitions import defs
 
@@ -112,6 +116,8 @@ def run_job(
         raise_on_error=False,
     )
     if not result.success:
+        if _interrupted(result):
+            raise KeyboardInterrupt
         raise _failure(result)
     metadata: dict[str, dict[str, Any]] = {}
     for event in result.get_asset_materialization_events():
@@ -120,6 +126,16 @@ def run_job(
             name: value.value for name, value in materialised.metadata.items()
         }
     return Finished(metadata, began)
+
+
+def _interrupted(result: Any) -> bool:
+    for event in result.all_events:
+        error = event.step_failure_data.error if event.is_step_failure else None
+        while error is not None:
+            if error.cls_name in INTERRUPTIONS:
+                return True
+            error = error.cause
+    return False
 
 
 def _failure(result: Any) -> WorkFailedError:
