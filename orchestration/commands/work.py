@@ -30,10 +30,11 @@ from orchestration.commands.checking import (
     names,
     set_ranking,
 )
+from orchestration.commands.failing import all_failed, failure_lines, left_out_line
 from orchestration.commands.ingest import ingest_source
 from orchestration.instance import open_instance
 from orchestration.output import Format, ProgressBar, say, show
-from orchestration.running import Finished, quiet, run_job
+from orchestration.running import Finished, WorkFailedError, quiet, run_job
 from warehouse.contracts import POLICIES
 from warehouse.paths import local_root
 from warehouse.store import Store
@@ -62,7 +63,12 @@ ROUTE_COLUMNS = (
 
 
 def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout: Format) -> None:
-    """Answer, judge and publish a set, then print its tables."""
+    """Answer, judge and publish a set, then print its tables.
+
+    Raises:
+        CallError: what was asked for cannot be run.
+        WorkFailedError: a step failed, or no answer of the routes asked is good.
+    """
     answering, pair = dict(settings.get("answering", {})), dict(settings.get("comparison", {}))
     routes = answering.get("routes", ROUTES)
     check_name(outcome_set)
@@ -91,11 +97,28 @@ def run_set(outcome_set: str, settings: Mapping[str, Mapping[str, Any]], layout:
         except ValueError as error:
             raise CallError(str(error)) from error
     missing = lacking(outcome_set, pair.get("cheap", CHEAP), pair.get("deep", DEEP), routes)
-    finished = _work("answer" if missing else "run", outcome_set, {**settings, "answering": answering})
+    try:
+        finished = _work("answer" if missing else "run", outcome_set, {**settings, "answering": answering})
+    except WorkFailedError as error:
+        # What is computed from failures may fail in turn; the cause is told, not what came of it.
+        failures, nothing_good = failure_lines(outcome_set, routes)
+        for line in failures:
+            say(line)
+        if nothing_good:
+            raise all_failed(outcome_set, routes) from error
+        raise
     say(
         f"set {outcome_set}: {finished.model_calls} model calls made; "
         + (f"{len(finished.committed)} tables changed" if finished.committed else "no table changed")
     )
+    left_out = left_out_line(finished)
+    if left_out:
+        say(left_out)
+    failures, nothing_good = failure_lines(outcome_set, routes)
+    for line in failures:
+        say(line)
+    if nothing_good:
+        raise all_failed(outcome_set, routes)
     if missing is None:
         print_tables(outcome_set, pair, layout)
     else:
