@@ -99,7 +99,7 @@ def test_a_failing_model_stays_in_the_tables_as_failed(hard: CommandLine, tmp_pa
         "--yes",
         env=env,
     )
-    assert shown.status == 0, shown.err
+    assert shown.status == 1, shown.err
     failed = hard.rows("SELECT DISTINCT status, answer FROM route_outcomes WHERE outcome_set = 'failing'")
     assert [row["answer"] for row in failed] == [""]
     assert failed[0]["status"] != "ok"
