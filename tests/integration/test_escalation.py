@@ -124,7 +124,8 @@ def test_no_surprise_bills(apportion: CommandLine, tmp_path: Path) -> None:
         assert "8 calls" in refused.err
         assert server.log() == []
         capped = apportion(*ask, "--max-tokens", "2500", env=env)
-        assert capped.status == 0, capped.err
+        assert capped.status == 1, capped.err
+        assert "2 of 2 answers failed (malformed)" in capped.err
         counted = apportion.rows("SELECT count(*) AS n, sum(total_tokens) AS tokens FROM route_outcomes")
         assert 0 < int(counted[0]["n"]) < 8
         assert int(counted[0]["tokens"]) <= 2500
@@ -132,7 +133,8 @@ def test_no_surprise_bills(apportion: CommandLine, tmp_path: Path) -> None:
         attempts = apportion.rows("SELECT sum(attempts) AS n FROM calls WHERE purpose = 'answer'")
         assert int(attempts[0]["n"]) == len(server.log())
         agreed = apportion(*ask, "--yes", env=env)
-        assert agreed.status == 0, agreed.err
+        assert agreed.status == 1, agreed.err
+        assert "8 of 8 answers failed (malformed)" in agreed.err
         assert apportion.rows("SELECT count(*) AS n FROM route_outcomes WHERE cost_usd IS NULL") == [
             {"n": "8"}
         ]

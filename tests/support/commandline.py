@@ -30,6 +30,10 @@ class Shown:
         return [line for line in self.err.splitlines() if line.strip()]
 
 
+SET_ONCE = ("TIKTOKEN_CACHE_DIR",)
+"""What LiteLLM says in the environment as it is imported, which happens once a process: where its tokenisers lie."""
+
+
 class CommandLine:
     """Runs `apportion` over one warehouse.
 
@@ -120,7 +124,8 @@ def _as_a_process_of(folder: Path, environment: Mapping[str, str], arguments: li
             warnings.simplefilter("ignore")
             yield
     finally:
+        kept = {name: os.environ[name] for name in SET_ONCE if name in os.environ}
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update({**before, **kept})
         os.chdir(place)
         sys.argv = called
