@@ -86,7 +86,7 @@ def family_summary(pairs: Pairs) -> pl.DataFrame:
 def cost_summary(pairs: Pairs) -> pl.DataFrame:
     """The row of `cost_summary`: the additional call's cost (token-budgeted escalation, section III-H)."""
     cost = pairs.values("deep_tokens")
-    # Where no call reached its model every cost is 0, and costs that are all alike don't vary.
+    # Where no call reached its model every cost is 0, and a share of 0 is undefined.
     low, middle, high = np.quantile(cost, [0.25, 0.5, 0.75])
     return pl.DataFrame(
         {
@@ -97,7 +97,7 @@ def cost_summary(pairs: Pairs) -> pl.DataFrame:
             "quartile_3": [high],
             "maximum": [int(cost.max())],
             "mean": [cost.mean()],
-            "coefficient_of_variation": [cost.std() / cost.mean() if cost.any() else 0.0],
+            "coefficient_of_variation": [cost.std() / cost.mean() if cost.any() else None],
         }
     )
 

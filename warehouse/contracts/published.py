@@ -196,7 +196,12 @@ PUBLISHED = (
             real("quartile_3", "tokens", low=0),
             whole("maximum", "tokens"),
             real("mean", "tokens", low=0),
-            real("coefficient_of_variation", "standard deviation (n in the denominator) by mean", low=0),
+            real(
+                "coefficient_of_variation",
+                "standard deviation (n in the denominator) by mean; null where every cost is 0",
+                nullable=True,
+                low=0,
+            ),
         ),
         key=("outcome_set", "cheap_route", "deep_route"),
         slices=("outcome_set", "cheap_route", "deep_route"),
