@@ -12,11 +12,24 @@ from warehouse.store import Store
 
 
 def judged_sets(store: Store, comparison: Comparison) -> list[str]:
-    """The sets that have held-out predictions for the pair, so that models can be fitted on them."""
+    """The sets that have held-out predictions for the pair, so that models can be fitted on them.
+
+    Of a set whose calls on these routes all failed there is nothing to learn.
+    """
     of_pair = store.scan("predictions").filter(
         (pl.col("cheap_route") == comparison.cheap) & (pl.col("deep_route") == comparison.deep)
     )
-    return of_pair.select(pl.col("outcome_set").unique().sort()).collect()["outcome_set"].to_list()
+    listed = of_pair.select(pl.col("outcome_set").unique().sort()).collect()["outcome_set"].to_list()
+    failed = (
+        store.scan("route_outcomes")
+        .filter(pl.col("route").is_in([comparison.cheap, comparison.deep]))
+        .group_by("outcome_set")
+        .agg((pl.col("status") == "ok").any().alias("ok"))
+        .filter(~pl.col("ok"))
+        .collect()["outcome_set"]
+        .to_list()
+    )
+    return [name for name in listed if name not in failed]
 
 
 def held_out_predictions(store: Store, outcome_set: str, comparison: Comparison) -> pl.DataFrame:

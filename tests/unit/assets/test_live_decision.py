@@ -10,7 +10,7 @@ import pytest
 from commandline import CommandLine
 
 from apportion.llm.prices import PriceTable
-from assets.judged import held_out_predictions
+from assets.judged import held_out_predictions, judged_sets
 from assets.live import expected_usd, predict_set
 from assets.resources import Comparison, Escalation, Warehouse
 from orchestration.commands.live import say_if_hopeless
@@ -82,3 +82,22 @@ def test_a_set_judged_in_part_decides_the_rest_by_what_its_own_grades_teach(
     assert np.array_equal(cost[own][order], told["cost"].to_numpy())
     assert (np.abs(gain[~own]) <= 1).all()
     assert np.isfinite(cost).all()
+
+
+def test_a_set_whose_calls_all_failed_teaches_nothing(
+    apportion: CommandLine, tiny_run: Callable[[CommandLine], CommandLine]
+) -> None:
+    store, pair = Warehouse(root=str(tiny_run(apportion).warehouse)).store(), Comparison()
+    where = {"outcome_set": "tiny"}
+    assert judged_sets(store, pair) == ["tiny"]
+    outcomes = store.read("route_outcomes", where)
+    one_good = outcomes.with_columns(
+        pl.when((pl.col("route") == "top5").cum_sum() == 1)
+        .then("status")
+        .otherwise(pl.lit("failed"))
+        .alias("status")
+    )
+    store.write_slice("route_outcomes", one_good, where)
+    assert judged_sets(store, pair) == ["tiny"]
+    store.write_slice("route_outcomes", outcomes.with_columns(status=pl.lit("failed")), where)
+    assert judged_sets(store, pair) == []
